@@ -1,0 +1,127 @@
+"""The MuJoCo model of a tree."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from forearm.robots.tree import Inertial, Joint, JointKind, Shape, Tree
+from forearm.spatial import Pose, quaternion_from_rotation
+
+MASSLESS = 1e-6
+"""Mass (kg) and inertia (kg·m²) given to moving bodies of a model without them, so that it compiles."""
+
+GEOM = {
+    "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
+    "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE,
+    "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER,
+    "box": mujoco.mjtGeom.mjGEOM_BOX,
+    "ellipsoid": mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+    "mesh": mujoco.mjtGeom.mjGEOM_MESH,
+}
+
+
+def mujoco_spec(tree: Tree, shapes: bool = True) -> mujoco.MjSpec:
+    """Build ``tree`` as an ``MjSpec``: one body a link, one joint a moving joint, one site a frame.
+
+    The root link is a body at ``root_in_world``. Inertias are given explicitly, never inferred from
+    the shapes.
+    """
+    spec = mujoco.MjSpec()
+    spec.modelname = tree.name
+    spec.compiler.degree = False
+    spec.compiler.autolimits = False
+    spec.compiler.boundmass = MASSLESS if has_massless_motion(tree) else 0.0
+    spec.compiler.boundinertia = spec.compiler.boundmass
+    bodies = {tree.root: spec.worldbody.add_body(name=tree.root, **placement(tree.root_in_world))}
+    for joint in tree.joints:
+        body = bodies[joint.parent].add_body(name=joint.child, **placement(joint.origin))
+        bodies[joint.child] = body
+        if joint.kind.moves_along_one_axis:
+            add_joint(body, joint)
+
+    for link in tree.links:
+        body = bodies[link.name]
+        if link.inertial is not None and link.inertial.mass_kg > 0.0:
+            add_inertial(body, link.inertial)
+        for index, shape in enumerate(link.shapes if shapes else ()):
+            add_shape(spec, body, shape, f"{link.name}_{index}")
+    for frame in tree.frames:
+        bodies[frame.link].add_site(
+            name=frame.name, size=[0.004, 0.004, 0.004], group=5, **placement(frame.pose)
+        )
+    return spec
+
+
+def placement(pose: Pose) -> dict[str, list[float]]:
+    return {"pos": pose.position_m.tolist(), "quat": pose.quaternion_wxyz.tolist()}
+
+
+def add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
+    slides = joint.kind is JointKind.PRISMATIC
+    limited = bool(np.isfinite(joint.lower) and np.isfinite(joint.upper))
+    body.add_joint(
+        name=joint.name,
+        type=mujoco.mjtJoint.mjJNT_SLIDE if slides else mujoco.mjtJoint.mjJNT_HINGE,
+        axis=joint.axis.tolist(),
+        limited=limited,
+        range=[joint.lower, joint.upper] if limited else [0.0, 0.0],
+        damping=[joint.damping, 0.0, 0.0],
+        frictionloss=joint.friction,
+        armature=joint.armature,
+    )
+
+
+def add_inertial(body: mujoco.MjsBody, inertial: Inertial) -> None:
+    """Principal moments and axes are found here: the compiler's own tolerance is only 1e-6."""
+    moments, axes = np.linalg.eigh(inertial.inertia_kgm2)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] = -axes[:, 0]
+    body.explicitinertial = True
+    body.mass = inertial.mass_kg
+    body.ipos = inertial.center_of_mass_m
+    body.iquat = quaternion_from_rotation(axes)
+    body.inertia = moments
+
+
+def add_shape(spec: mujoco.MjSpec, body: mujoco.MjsBody, shape: Shape, name: str) -> None:
+    size = [*shape.size_m, 0.0, 0.0][:3]
+    geom = {
+        "name": name,
+        "type": GEOM[shape.kind],
+        "rgba": list(shape.rgba),
+        "contype": int(shape.collides),
+        "conaffinity": int(shape.collides),
+        "mass": 0.0,
+        "group": 0 if shape.collides else 2,
+        **placement(shape.pose),
+    }
+    if shape.kind == "mesh":
+        spec.add_mesh(
+            name=name, file=str(shape.mesh), scale=size, inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+        )
+        body.add_geom(meshname=name, **geom)
+    else:
+        body.add_geom(size=size, **geom)
+
+
+def has_massless_motion(tree: Tree) -> bool:
+    """Whether some moving joint carries no mass or no inertia, so that its dynamics are undefined."""
+    return bool(massless_joints(tree))
+
+
+def massless_joints(tree: Tree) -> tuple[str, ...]:
+    """Moving joints whose own link, with all that is welded to it, has no mass or no inertia."""
+    carried: dict[str, str] = {}
+    has_mass: dict[str, bool] = {}
+    for joint in tree.joints:
+        if joint.kind.moves_along_one_axis:
+            carried[joint.child] = joint.name
+            has_mass[joint.name] = False
+        elif joint.parent in carried:
+            carried[joint.child] = carried[joint.parent]
+    for link in tree.links:
+        body = link.inertial
+        if link.name in carried and body is not None and body.mass_kg > 0.0 and body.inertia_kgm2.any():
+            has_mass[carried[link.name]] = True
+    return tuple(name for name, massive in has_mass.items() if not massive)
