@@ -17,6 +17,10 @@ class ForearmError(Exception):
     """Base of every error that forearm raises on purpose."""
 
 
+class ModelWarning(UserWarning):
+    """A robot model is usable, but part of it is missing or was set aside."""
+
+
 class InvalidInput(ForearmError, ValueError):
     """A value has the wrong shape, is not finite, or is not what its name says."""
 

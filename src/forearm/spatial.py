@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from forearm.errors import InvalidInput
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
+"""A float64 array; its shape stands in the docstring."""
 
 ROTATION_TOLERANCE = 1e-6
 """How far RᵀR may be from the identity, and a quaternion's norm from 1, before it is refused.

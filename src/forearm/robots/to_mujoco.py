@@ -24,8 +24,9 @@ GEOM = {
 def mujoco_spec(tree: Tree, shapes: bool = True) -> mujoco.MjSpec:
     """Build ``tree`` as an ``MjSpec``: one body a link, one joint a moving joint, one site a frame.
 
-    The root link is a body at ``root_in_world``. Inertias are given explicitly, never inferred from
-    the shapes.
+    The root link is a body at ``root_in_world``; called "world", at the origin, it is MuJoCo's own world
+    body, and elsewhere a body without that name, which MuJoCo reserves. Inertias are given explicitly,
+    never inferred from the shapes.
     """
     spec = mujoco.MjSpec()
     spec.modelname = tree.name
@@ -33,7 +34,7 @@ def mujoco_spec(tree: Tree, shapes: bool = True) -> mujoco.MjSpec:
     spec.compiler.autolimits = False
     spec.compiler.boundmass = MASSLESS if has_massless_motion(tree) else 0.0
     spec.compiler.boundinertia = spec.compiler.boundmass
-    bodies = {tree.root: spec.worldbody.add_body(name=tree.root, **placement(tree.root_in_world))}
+    bodies = {tree.root: root_body(spec, tree)}
     for joint in tree.joints:
         body = bodies[joint.parent].add_body(name=joint.child, **placement(joint.origin))
         bodies[joint.child] = body
@@ -53,6 +54,14 @@ def mujoco_spec(tree: Tree, shapes: bool = True) -> mujoco.MjSpec:
     return spec
 
 
+def root_body(spec: mujoco.MjSpec, tree: Tree) -> mujoco.MjsBody:
+    if tree.root != "world":
+        return spec.worldbody.add_body(name=tree.root, **placement(tree.root_in_world))
+    if np.allclose(tree.root_in_world.matrix(), np.eye(4), rtol=0.0, atol=1e-15):
+        return spec.worldbody
+    return spec.worldbody.add_body(**placement(tree.root_in_world))
+
+
 def placement(pose: Pose) -> dict[str, list[float]]:
     return {"pos": pose.position_m.tolist(), "quat": pose.quaternion_wxyz.tolist()}
 
@@ -60,12 +69,14 @@ def placement(pose: Pose) -> dict[str, list[float]]:
 def add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
     slides = joint.kind is JointKind.PRISMATIC
     limited = bool(np.isfinite(joint.lower) and np.isfinite(joint.upper))
+    # The compiler refuses an empty range, which URDF allows.
+    upper = max(joint.upper, joint.lower + 1e-9)
     body.add_joint(
         name=joint.name,
         type=mujoco.mjtJoint.mjJNT_SLIDE if slides else mujoco.mjtJoint.mjJNT_HINGE,
         axis=joint.axis.tolist(),
         limited=limited,
-        range=[joint.lower, joint.upper] if limited else [0.0, 0.0],
+        range=[joint.lower, upper] if limited else [0.0, 0.0],
         damping=[joint.damping, 0.0, 0.0],
         frictionloss=joint.friction,
         armature=joint.armature,
@@ -73,8 +84,14 @@ def add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
 
 
 def add_inertial(body: mujoco.MjsBody, inertial: Inertial) -> None:
-    """Principal moments and axes are found here: the compiler's own tolerance is only 1e-6."""
+    """Principal moments and axes are found here: the compiler's own tolerance is only 1e-6.
+
+    The compiler refuses moments a + b < c down to the last digit, which a thin rod's rounding can
+    break: the largest is lowered to the sum.
+    """
     moments, axes = np.linalg.eigh(inertial.inertia_kgm2)
+    moments = np.maximum(moments, 0.0)
+    moments[2] = min(moments[2], moments[0] + moments[1])
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] = -axes[:, 0]
     body.explicitinertial = True

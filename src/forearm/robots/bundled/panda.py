@@ -7,8 +7,9 @@ from math import pi
 import numpy as np
 
 from forearm.robots.dh import dh_origins
+from forearm.robots.drawing import GRAPHITE, RUBBER, STEEL, WHITE, X, Y, Z, barrel, block, dome, ring, tube
 from forearm.robots.solids import full_tensor
-from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Tree
+from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Shape, Tree
 from forearm.spatial import Pose
 
 SUMMARY = "Franka Panda, 7 joints, 0.86 m"
@@ -68,8 +69,8 @@ INERTIALS = [
 
 def describe() -> Tree:
     links = [
-        Link(f"link{i}", Inertial(mass, np.array(center), full_tensor(*tensor)))
-        for i, (mass, center, tensor) in enumerate(INERTIALS)
+        Link(f"link{i}", Inertial(mass, np.array(center), full_tensor(*tensor)), tuple(shapes))
+        for i, ((mass, center, tensor), shapes) in enumerate(zip(INERTIALS, drawing(), strict=True))
     ]
     joints = [
         Joint(
@@ -98,3 +99,72 @@ def describe() -> Tree:
         postures={"home": {joint.name: value for joint, value in zip(joints, HOME_RAD, strict=True)}},
         tip="flange",
     )
+
+
+def drawing() -> list[list[Shape]]:
+    """Each link's shapes. Odd links are tubes around their own axis, even ones carry the knuckles."""
+    return [
+        [
+            barrel(0.0 * Z, 0.010 * Z, 0.090, GRAPHITE),
+            block(-0.075 * X + 0.0045 * Z, (0.15, 0.15, 0.009), GRAPHITE),
+            barrel(0.010 * Z, 0.070 * Z, 0.074, WHITE),
+            dome(0.070 * Z, Z, 0.074, 0.050, WHITE),
+            barrel(0.070 * Z, 0.140 * Z, 0.060, WHITE),
+            block(-0.065 * X + 0.040 * Z, (0.13, 0.120, 0.060), WHITE),
+            tube(-0.125 * X + 0.064 * Z - 0.030 * Y, -0.125 * X + 0.064 * Z + 0.030 * Y, 0.0305, WHITE),
+            tube(-0.110 * X + 0.062 * Z, 0.0 * X + 0.085 * Z, 0.052, WHITE),
+            ring(0.1425 * Z, Z, 0.056, 0.007, RUBBER),
+        ],
+        [
+            barrel(-0.188 * Z, -0.080 * Z, 0.060, WHITE),
+            tube(-0.125 * Z, -0.030 * Z, 0.0605, WHITE),
+        ],
+        [
+            *knuckle(-0.066 * Z, 0.066 * Z, 0.061),
+            tube(0.0 * Y, -0.070 * Y, 0.0605, WHITE),
+            barrel(-0.060 * Y, -0.124 * Y, 0.060, WHITE),
+            ring(-0.1265 * Y, Y, 0.056, 0.007, RUBBER),
+        ],
+        [
+            barrel(-0.187 * Z, -0.115 * Z, 0.060, WHITE),
+            tube(-0.125 * Z, -0.090 * Z + 0.004 * X, 0.0605, WHITE),
+            tube(-0.100 * Z, 0.065 * X - 0.018 * Z, 0.0575, WHITE),
+        ],
+        [
+            *knuckle(-0.062 * Z, 0.062 * Z, 0.057),
+            tube(0.0 * Y, 0.075 * Y - 0.074 * X, 0.0545, WHITE),
+            tube(-0.0825 * X + 0.085 * Y, -0.0825 * X + 0.100 * Y, 0.056, WHITE),
+            barrel(-0.0825 * X + 0.095 * Y, -0.0825 * X + 0.136 * Y, 0.0555, WHITE),
+            ring(-0.0825 * X + 0.1385 * Y, Y, 0.052, 0.007, RUBBER),
+        ],
+        [
+            barrel(-0.243 * Z, -0.205 * Z, 0.0555, WHITE),
+            tube(-0.215 * Z, -0.205 * Z, 0.056, WHITE),
+            tube(-0.205 * Z + 0.012 * Y, -0.140 * Z + 0.050 * Y, 0.045, WHITE),
+            tube(-0.150 * Z + 0.050 * Y, -0.015 * Z + 0.056 * Y, 0.041, WHITE),
+        ],
+        [
+            *knuckle(-0.052 * Z, 0.056 * Z, 0.048),
+            tube(0.0 * X, 0.070 * X, 0.0465, WHITE),
+            tube(0.088 * X + 0.012 * Y, 0.088 * X - 0.004 * Y, 0.0505, WHITE),
+            barrel(0.088 * X + 0.010 * Y, 0.088 * X - 0.050 * Y, 0.0500, WHITE),
+            ring(0.088 * X - 0.0525 * Y, Y, 0.046, 0.007, RUBBER),
+        ],
+        [
+            barrel(0.056 * Z, 0.094 * Z, 0.0485, WHITE),
+            tube(0.066 * Z + 0.034 * (X + Y), 0.082 * Z + 0.034 * (X + Y), 0.012, RUBBER),
+            barrel(0.094 * Z, 0.107 * Z, 0.0315, STEEL),
+        ],
+    ]
+
+
+def knuckle(start_m: np.ndarray, end_m: np.ndarray, radius_m: float) -> list[Shape]:
+    """A barrel across the arm that ends in dark rings and shallow white covers."""
+    axis = (end_m - start_m) / np.linalg.norm(end_m - start_m)
+    return [
+        barrel(start_m, end_m, radius_m, WHITE),
+        ring(start_m, axis, radius_m + 0.0008, 0.007, RUBBER),
+        ring(end_m, axis, radius_m + 0.0008, 0.007, RUBBER),
+        dome(start_m - 0.003 * axis, axis, radius_m - 0.002, 0.26 * radius_m, WHITE),
+        dome(end_m + 0.003 * axis, axis, radius_m - 0.002, 0.26 * radius_m, WHITE),
+    ]

@@ -8,8 +8,9 @@ import numpy as np
 
 from forearm.errors import InvalidInput
 from forearm.robots.dh import dh_origins
+from forearm.robots.drawing import ALUMINIUM, RUBBER, SLATE_BLUE, STEEL, X, Y, Z, barrel, dome, ring, tube
 from forearm.robots.solids import cylinder, full_tensor, moved
-from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Tree
+from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Shape, Tree
 from forearm.spatial import Pose, rotation_x
 
 SUMMARY = "Universal Robots UR5e, 6 joints, 0.85 m"
@@ -96,7 +97,10 @@ def describe(tool_length_m: float = 0.0) -> Tree:
     return Tree(
         name="ur5e",
         source="ur5e",
-        links=tuple(Link(name, inertial) for name, inertial in zip(LINK_NAMES, inertials, strict=True)),
+        links=tuple(
+            Link(name, inertial, tuple(shapes))
+            for name, inertial, shapes in zip(LINK_NAMES, inertials, drawing(tool_length_m), strict=True)
+        ),
         joints=tuple(joints),
         frames=tuple(frames),
         postures={
@@ -106,3 +110,64 @@ def describe(tool_length_m: float = 0.0) -> Tree:
         tip=frames[-1].name,
         family="ur",
     )
+
+
+UPPER_ARM_OFFSET_M = 0.138
+"""Where the upper arm's tube lies along the shoulder's axis; the forearm's is nearly back in plane."""
+FOREARM_OFFSET_M = 0.007
+ELBOW_SEAM_M = 0.072
+"""Where upper arm and forearm meet along the elbow's axis."""
+
+
+def drawing(tool_length_m: float) -> list[list[Shape]]:
+    """Each link's shapes: tubes from joint to joint, and joint barrels that end in round covers."""
+    upper, fore = UPPER_ARM_OFFSET_M * Z, FOREARM_OFFSET_M * Z
+    elbow, wrist = -0.425 * X, -0.3922 * X
+    return [
+        [
+            barrel(0.0 * Z, 0.014 * Z, 0.088, STEEL),
+            barrel(0.014 * Z, 0.092 * Z, 0.072, ALUMINIUM),
+            ring(0.0945 * Z, Z, 0.066, 0.007, RUBBER),
+        ],
+        [
+            barrel(-0.064 * Z, 0.004 * Z, 0.063, ALUMINIUM),
+            *joint_housing(0.058 * Y, -0.070 * Y, 0.062, SLATE_BLUE),
+        ],
+        [
+            *joint_housing(0.196 * Z, 0.076 * Z, 0.062, SLATE_BLUE),
+            tube(upper, elbow + upper, 0.050, ALUMINIUM),
+            *joint_housing(elbow + 0.190 * Z, elbow + (ELBOW_SEAM_M + 0.003) * Z, 0.054, SLATE_BLUE),
+        ],
+        [
+            *joint_housing(-0.050 * Z, (ELBOW_SEAM_M - 0.003) * Z, 0.054, SLATE_BLUE),
+            tube(fore, wrist + fore, 0.040, ALUMINIUM),
+            *joint_housing(wrist - 0.036 * Z, wrist + 0.081 * Z, 0.041, SLATE_BLUE),
+        ],
+        wrist_barrels(-0.046 * Z, 0.042 * Z, -0.052 * Y),
+        wrist_barrels(-0.042 * Z, 0.042 * Z, 0.054 * Y),
+        [
+            barrel(-0.040 * Z, -0.010 * Z, 0.0375, ALUMINIUM),
+            barrel(-0.010 * Z, 0.0 * Z, 0.0315, STEEL),
+            ring(-0.0425 * Z, Z, 0.0355, 0.006, RUBBER),
+            *([tube(0.0 * Z, (tool_length_m - 0.008) * Z, 0.008, STEEL)] if tool_length_m > 0.02 else []),
+        ],
+    ]
+
+
+def joint_housing(cover_m: np.ndarray, seam_m: np.ndarray, radius_m: float, cover_rgba: tuple) -> list[Shape]:
+    """A barrel along a joint's axis: a round cover at one end, the dark seam of the joint at the other."""
+    axis = (cover_m - seam_m) / np.linalg.norm(cover_m - seam_m)
+    return [
+        barrel(seam_m, cover_m, radius_m, ALUMINIUM),
+        barrel(cover_m - 0.012 * axis, cover_m + 0.004 * axis, radius_m + 0.0015, cover_rgba, collides=False),
+        dome(cover_m + 0.004 * axis, axis, radius_m + 0.0005, 0.30 * radius_m, cover_rgba),
+        ring(seam_m - 0.003 * axis, axis, radius_m - 0.003, 0.008, RUBBER),
+    ]
+
+
+def wrist_barrels(seam_m: np.ndarray, cover_m: np.ndarray, next_seam_m: np.ndarray) -> list[Shape]:
+    """A wrist's housing: a barrel along its own axis and a neck along the next joint's."""
+    return [
+        *joint_housing(cover_m, seam_m, 0.041, SLATE_BLUE),
+        barrel(0.0 * next_seam_m, next_seam_m, 0.0405, ALUMINIUM),
+    ]

@@ -1,0 +1,175 @@
+"""False success, limit violations and false refusals of every solver on every bundled arm.
+
+Each answer is replayed in Pinocchio. Half of the problems can be solved; the others are poses drawn
+in and around the workspace without regard to whether they can be reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from forearm.bench import Measured
+from forearm.bench._solving import judged, uniform_in_limits
+from forearm.evidence.record import Metric, Outcome, Record
+from forearm.ik.audit import PinocchioReplay
+from forearm.ik.certify import distance_between
+from forearm.ik.problem import LIMIT_TOLERANCE
+from forearm.ik.result import Status
+from forearm.ik.solve import solve
+from forearm.ik.solver import make_solver, solver_names
+from forearm.kinematics.forward import tip_pose
+from forearm.kinematics.reach import reach_bounds, reach_m
+from forearm.robots.load import bundled_names, load
+from forearm.robots.robot import Robot
+from forearm.spatial import Array, Pose
+
+TITLE = "Honesty: no false success, no false refusal"
+BEYOND = (1.01, 3.0)
+"""Targets beyond reach lie this many times the reach from the first joint's axis."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--problems", type=int, default=10_000, help="problems a solver and arm (default 10000)"
+    )
+    parser.add_argument(
+        "--reach", type=int, default=1_000, help="targets beyond and within reach (default 1000)"
+    )
+    parser.add_argument("--max-iterations", type=int, default=100, help="iterations a solve (default 100)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the problems (default 0)")
+    parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
+
+
+def measure(args: argparse.Namespace) -> Measured:
+    pairs = [
+        (arm, solver)
+        for arm in bundled_names()
+        for solver in solver_names()
+        if make_solver(solver).supports(robot := load(arm), robot.task)
+    ]
+    jobs = [(arm, solver, args.problems, args.reach, args.max_iterations, args.seed) for arm, solver in pairs]
+    with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as pool:
+        rows = list(pool.map(judge_solver, *zip(*jobs, strict=True)))
+
+    def total(name: str) -> int:
+        return sum(row[name] for row in rows)
+
+    metrics = [
+        zero("false_success", total("false_success"), "answers that Pinocchio does not confirm"),
+        zero("limit_violations", total("limit_violations"), f"answers beyond a limit by {LIMIT_TOLERANCE:g}"),
+        zero("false_unreachable", total("false_unreachable"), "reachable targets called UNREACHABLE"),
+        zero(
+            "missed_unreachable", total("missed_unreachable"), "targets beyond reach not called UNREACHABLE"
+        ),
+        Metric("problems", total("problems"), "", "problems asked"),
+        Metric("solved", total("solved"), "", "of them solved"),
+        Metric("beyond_reach", total("beyond_reach"), "", "targets beyond reach asked"),
+        Metric(
+            "worst_position_m", max(row["worst_position_m"] for row in rows), "m", "worst replay of an answer"
+        ),
+        Metric(
+            "worst_rotation_rad",
+            max(row["worst_rotation_rad"] for row in rows),
+            "rad",
+            "worst replay of an answer",
+        ),
+    ]
+    record = Record(
+        kind="bench.honesty",
+        title=TITLE,
+        summary=(
+            f"{args.problems} problems for each of {len(rows)} pairs of solver and arm, "
+            f"plus {args.reach} targets beyond reach and {args.reach} within it."
+        ),
+        outcome=Outcome.PASSED,
+        metrics=(),
+        inputs={"arms": list(bundled_names()), "problems": args.problems, "reach": args.reach},
+        configuration={"max_iterations": args.max_iterations, "beyond": BEYOND},
+        seeds={"problems": args.seed},
+    )
+    return Measured(judged(record, metrics), {"solvers": rows})
+
+
+def zero(name: str, count: int, meaning: str) -> Metric:
+    return Metric(name, count, "", meaning, None, "0", count == 0)
+
+
+def judge_solver(
+    arm: str, solver: str, problems: int, reach: int, max_iterations: int, seed: int
+) -> dict[str, Any]:
+    """Every count for one solver on one arm."""
+    robot = load(arm)
+    replay = PinocchioReplay(robot)
+    generator = np.random.default_rng([seed, sum(map(ord, arm))])
+    row: dict[str, Any] = {
+        "arm": arm,
+        "solver": solver,
+        "problems": problems,
+        "solved": 0,
+        "unreachable": 0,
+        "false_success": 0,
+        "limit_violations": 0,
+        "false_unreachable": 0,
+        "missed_unreachable": 0,
+        "beyond_reach": reach,
+        "worst_position_m": 0.0,
+        "worst_rotation_rad": 0.0,
+    }
+    for index in range(problems + reach):
+        reachable = index % 2 == 0 or index >= problems
+        target = (
+            tip_pose(robot, uniform_in_limits(robot, generator)) if reachable else any_pose(robot, generator)
+        )
+        start = uniform_in_limits(robot, generator)
+        result = solve(robot, target, seed=start, solver=solver, max_iterations=max_iterations)
+        row["unreachable"] += result.status is Status.UNREACHABLE
+        row["false_unreachable"] += reachable and result.status is Status.UNREACHABLE
+        row["solved"] += result.status is Status.SOLVED and index < problems
+        for solution in result.solutions:
+            position, rotation = distance_between(target.matrix(), replay.tip_matrix(solution.q))
+            rotation = rotation if robot.task == "pose" else 0.0
+            row["worst_position_m"] = max(row["worst_position_m"], position)
+            row["worst_rotation_rad"] = max(row["worst_rotation_rad"], rotation)
+            row["false_success"] += (
+                position > result.tolerance.position_m or rotation > result.tolerance.rotation_rad
+            )
+            past = np.maximum(robot.lower - solution.q, solution.q - robot.upper).max()
+            row["limit_violations"] += bool(past > LIMIT_TOLERANCE)
+    for _ in range(reach):
+        result = solve(
+            robot, pose_beyond_reach(robot, generator), solver=solver, max_iterations=max_iterations
+        )
+        row["missed_unreachable"] += result.status is not Status.UNREACHABLE
+    return row
+
+
+def random_rotation(generator: np.random.Generator) -> Array:
+    quaternion = generator.normal(size=4)
+    return quaternion / np.linalg.norm(quaternion)
+
+
+def direction_for(robot: Robot, generator: np.random.Generator) -> Array:
+    """A random direction, in the plane for arms that move in one."""
+    direction = generator.normal(size=3)
+    if robot.tree.family == "planar":
+        direction[2] = 0.0
+    return direction / np.linalg.norm(direction)
+
+
+def any_pose(robot: Robot, generator: np.random.Generator) -> Pose:
+    """A pose within 1.2 reaches of the first axis, reachable or not."""
+    center = reach_bounds(robot, robot.task)[-1].center_in_base_m
+    distance = 1.2 * reach_m(robot) * generator.uniform() ** (1.0 / 3.0)
+    return Pose(center + distance * direction_for(robot, generator), random_rotation(generator))
+
+
+def pose_beyond_reach(robot: Robot, generator: np.random.Generator) -> Pose:
+    """A pose whose position is farther from the first axis than the tip can ever be."""
+    center = reach_bounds(robot, "position")[0].center_in_base_m
+    distance = reach_m(robot) * generator.uniform(*BEYOND)
+    return Pose(center + distance * direction_for(robot, generator), random_rotation(generator))

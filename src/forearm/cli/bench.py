@@ -1,0 +1,53 @@
+"""Measure a panel and keep the evidence."""
+
+from __future__ import annotations
+
+import argparse
+
+from forearm.bench import panel_modules
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    panels = parser.add_subparsers(title="panels", dest="panel", metavar="PANEL", required=True)
+    for name, module in panel_modules().items():
+        about = (module.__doc__ or "").strip()
+        added = panels.add_parser(
+            name,
+            help=about.splitlines()[0],
+            description=about,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(added)
+        added.add_argument(
+            "--out", default="runs", metavar="DIR", help="where the artifact goes (default runs)"
+        )
+        added.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    from forearm.cli import FAILED, PASSED, print_json
+    from forearm.evidence.record import Outcome
+    from forearm.evidence.report import shown_value
+    from forearm.evidence.writer import ArtifactWriter
+
+    module = panel_modules()[args.panel]
+    with ArtifactWriter(args.out, f"bench.{args.panel}", module.TITLE) as artifact:
+        measured = module.measure(args)
+        for name, rows in measured.tables.items():
+            artifact.write_rows(name, rows)
+        folder = artifact.finish(measured.record)
+    record = measured.record
+    if args.json:
+        metrics = {metric.name: metric.value for metric in record.metrics}
+        print_json({"outcome": record.outcome, "metrics": metrics, "artifact": str(folder)})
+    else:
+        print(f"{record.title}\n{record.summary}\n")
+        width = max(len(metric.meaning) for metric in record.metrics)
+        for metric in record.metrics:
+            notes = [f"source: {metric.source}" if metric.source else ""]
+            notes.append(f"must hold: {metric.bar}" if metric.bar else "")
+            verdict = {True: "ok", False: "FAILS", None: ""}[metric.passed]
+            line = f"  {metric.meaning:<{width}}  {shown_value(metric):<14} {verdict:<6}"
+            print(f"{line}{'; '.join(note for note in notes if note)}".rstrip())
+        print(f"\n{record.outcome}. Evidence: {folder}\nReport:   {folder / 'report.html'}")
+    return PASSED if record.outcome is Outcome.PASSED else FAILED

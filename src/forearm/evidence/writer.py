@@ -1,0 +1,93 @@
+"""Writes an evidence folder: into a temporary name first, renamed when it is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from forearm.errors import ArtifactError
+from forearm.evidence.record import Outcome, Record, environment, utc_now
+from forearm.jsonable import plain
+
+PARTIAL = ".partial"
+
+
+class ArtifactWriter:
+    """One evidence folder in the making: ``<out>/<kind>-<time>-<id>``.
+
+    Until ``finish`` the folder carries ``.partial`` in its name and a record that says
+    ``interrupted``, so that a killed run leaves a folder that opens and says it was cut short.
+    """
+
+    def __init__(self, out: str | Path, kind: str, title: str) -> None:
+        self.kind, self.title, self.started_utc = kind, title, utc_now()
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+        name = f"{kind.replace('.', '-')}-{stamp}-{uuid.uuid4().hex[:6]}"
+        self.final = Path(out) / name
+        self.folder = Path(out) / (name + PARTIAL)
+        try:
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            raise ArtifactError(out, f"cannot write there ({error.strerror})", "Choose --out.") from error
+        self._write_record(
+            Record(kind, title, "The run was cut short before it had a result.", Outcome.INTERRUPTED, ())
+        )
+
+    def __enter__(self) -> ArtifactWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to undo: what was written stays, marked as interrupted."""
+
+    def write_rows(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write ``<name>.jsonl``, a row a line."""
+        lines = (json.dumps(plain(row), allow_nan=False) for row in rows)
+        self.write_text(f"{name}.jsonl", "".join(line + "\n" for line in lines))
+
+    def write_text(self, name: str, text: str) -> None:
+        write_whole(self.folder / name, text.encode("utf-8"))
+
+    def finish(self, record: Record) -> Path:
+        """Write the record, make the report from the files, and give the folder its final name."""
+        from forearm.evidence.report import build_report
+
+        self._write_record(record)
+        build_report(self.folder)
+        os.replace(self.folder, self.final)
+        return self.final
+
+    def _write_record(self, record: Record) -> None:
+        whole = replace(
+            record,
+            command=record.command or command_line(),
+            started_utc=self.started_utc,
+            finished_utc=utc_now(),
+            environment=environment(),
+        )
+        self.write_text("record.json", json.dumps(whole.to_json(), indent=1, allow_nan=False) + "\n")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is either the old or the new one, never half of either."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(temporary, path)
+
+
+def command_line() -> tuple[str, ...]:
+    """The command that runs, its program and any path cut to the last name."""
+    shown = [Path(word).name if os.path.isabs(word) else word for word in sys.argv]
+    return tuple([Path(shown[0]).name, *shown[1:]] if shown else ())

@@ -1,0 +1,238 @@
+"""The gate. Solvers propose; this alone says ``SOLVED``.
+
+Every candidate is replayed by the product of exponentials (``kinematics.screws``), which shares no
+code and no constants with the chain that solvers iterate on, and held against the limits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from forearm.ik.audit import replays_of
+from forearm.ik.branches import branch_name
+from forearm.ik.limits import same_up_to_turns, winding_count
+from forearm.ik.problem import LIMIT_TOLERANCE, Problem
+from forearm.ik.result import BestEffort, Diagnostics, IKResult, Posture, Solution, Status
+from forearm.ik.solver import Proposal, Solver, Stop
+from forearm.kinematics.forward import jacobian
+from forearm.kinematics.measures import dexterity_of, task_rows
+from forearm.kinematics.reach import reach_bounds
+from forearm.kinematics.screws import replay_into, screws_of
+from forearm.robots.robot import Robot
+from forearm.spatial import Array
+
+SAME_RAD = 1e-5
+"""Candidates nearer to each other than this (rad or m, turns aside) are one solution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says of one candidate: nothing, or why it was turned away."""
+
+    posture: Posture
+    drop: str | None
+    detail: str = ""
+
+
+def certify(
+    problem: Problem, proposal: Proposal, solver: Solver, time_s: float, audit: bool = False
+) -> IKResult:
+    """Judge a proposal and make the result of it."""
+    verdicts = [judge(problem, q) for q in proposal.candidates]
+    audited: dict[str, tuple[float, float]] = {}
+    if audit:
+        verdicts, audited = audit_verdicts(problem, verdicts)
+    solutions, duplicates = distinct(problem, verdicts)
+    drops = Counter(verdict.drop for verdict in verdicts if verdict.drop)
+    if duplicates:
+        drops["duplicate"] = duplicates
+
+    best_effort = None
+    if solutions:
+        status, reason, proof = Status.SOLVED, "certified", None
+    else:
+        status, reason, proof = explain(problem, proposal, verdicts, solver.exhaustive)
+        best_effort = nearest_posture(problem, proposal, verdicts)
+    return IKResult(
+        status=status,
+        reason=reason,
+        proof=proof,
+        solutions=tuple(solutions),
+        best_effort=best_effort,
+        solver=solver.name,
+        frame=problem.frame,
+        seed=problem.seed,
+        tolerance=problem.tolerance,
+        diagnostics=Diagnostics(
+            iterations=proposal.iterations,
+            restarts=proposal.restarts,
+            candidates=len(proposal.candidates),
+            drops=dict(drops),
+            damping=proposal.damping,
+            clamped_steps=proposal.clamped_steps,
+            limited_steps=proposal.limited_steps,
+            time_s=time_s,
+            history=proposal.history,
+        ),
+        warnings=problem.warnings,
+        audit=audited,
+    )
+
+
+def judge(problem: Problem, q: Array) -> Verdict:
+    """Replay one candidate and hold it against the tolerances and the limits."""
+    robot = problem.robot
+    q = np.array(q, dtype=np.float64)
+    q.flags.writeable = False
+    if q.shape != (robot.dof,) or not np.isfinite(q).all():
+        empty = measure(problem, Solution, problem.seed)
+        return Verdict(empty, "not finite", "the candidate is not a finite joint vector")
+    posture = measure(problem, Solution, q)
+    tolerance = problem.tolerance
+    # Written so that a NaN fails.
+    if not posture.position_error_m <= tolerance.position_m:
+        return Verdict(posture, "position", f"misses by {posture.position_error_m:.3g} m")
+    if problem.task == "pose" and not posture.rotation_error_rad <= tolerance.rotation_rad:
+        return Verdict(posture, "rotation", f"misses by {posture.rotation_error_rad:.3g} rad")
+    if min(posture.limit_margin_rad, posture.limit_margin_m) < -LIMIT_TOLERANCE:
+        past = -min(posture.limit_margin_rad, posture.limit_margin_m)
+        unit = "rad" if -posture.limit_margin_rad == past else "m"
+        return Verdict(posture, "limits", f"joint {posture.limit_joint} is {past:.3g} {unit} past its limit")
+    return Verdict(posture, None)
+
+
+def measure(problem: Problem, kind: type[Posture], q: Array) -> Posture:
+    """Everything a result says of a joint vector."""
+    robot = problem.robot
+    transform = np.empty((4, 4))
+    replay_into(screws_of(robot), q, transform)
+    position_error, rotation_error = distance_between(problem.target_in_base.matrix(), transform)
+    margins = np.minimum(q - robot.lower, robot.upper - q)
+    turns = np.array(robot.turns)
+    tightest = int(np.argmin(margins))
+    agility = dexterity_of(jacobian(robot, q)[task_rows(problem.task)])
+    return kind(
+        q=q,
+        position_error_m=position_error,
+        rotation_error_rad=rotation_error if problem.task == "pose" else float("nan"),
+        limit_margin_rad=float(margins[turns].min(initial=np.inf)),
+        limit_margin_m=float(margins[~turns].min(initial=np.inf)),
+        limit_joint=robot.joint_names[tightest] if np.isfinite(margins[tightest]) else None,
+        branch=branch_name(robot, q),
+        winding_count=winding_count(robot, q),
+        manipulability=agility.manipulability,
+        min_singular_value=agility.min_singular_value,
+        condition_number=agility.condition_number,
+    )
+
+
+def distance_between(target: Array, current: Array) -> tuple[float, float]:
+    """(m, rad) between two 4x4 poses; the angle from sine and cosine, so that none is ill-conditioned."""
+    relative = target[:3, :3] @ current[:3, :3].T
+    sine = 0.5 * np.sqrt(
+        (relative[2, 1] - relative[1, 2]) ** 2
+        + (relative[0, 2] - relative[2, 0]) ** 2
+        + (relative[1, 0] - relative[0, 1]) ** 2
+    )
+    cosine = 0.5 * (relative[0, 0] + relative[1, 1] + relative[2, 2] - 1.0)
+    return float(np.linalg.norm(target[:3, 3] - current[:3, 3])), float(np.arctan2(sine, cosine))
+
+
+def distinct(problem: Problem, verdicts: Sequence[Verdict]) -> tuple[list[Solution], int]:
+    """The certified postures, best first, one for each place the arm can be; and how many repeated."""
+    certified = [v.posture for v in verdicts if v.drop is None and isinstance(v.posture, Solution)]
+    if problem.seed_given:
+        certified.sort(key=lambda posture: float(np.linalg.norm(posture.q - problem.seed)))
+    kept: list[Solution] = []
+    for posture in certified:
+        if not any(same_up_to_turns(problem.robot, posture.q, other.q, SAME_RAD) for other in kept):
+            kept.append(posture)
+    return kept, len(certified) - len(kept)
+
+
+def audit_verdicts(
+    problem: Problem, verdicts: Sequence[Verdict]
+) -> tuple[list[Verdict], dict[str, tuple[float, float]]]:
+    """Replay what passed in both engines; drop what one of them does not confirm."""
+    worst: dict[str, tuple[float, float]] = {}
+    judged = list(verdicts)
+    target = problem.target_in_base.matrix()
+    for index, verdict in enumerate(verdicts):
+        if verdict.drop is not None:
+            continue
+        for engine, replay in replays_of(problem.robot).items():
+            position, rotation = distance_between(target, replay.tip_matrix(verdict.posture.q))
+            if problem.task == "position":
+                rotation = 0.0
+            before = worst.get(engine, (0.0, 0.0))
+            worst[engine] = max(before[0], position), max(before[1], rotation)
+            if position > problem.tolerance.position_m or rotation > problem.tolerance.rotation_rad:
+                detail = f"{engine} finds it {position:.3g} m and {rotation:.3g} rad off"
+                judged[index] = Verdict(verdict.posture, "audit", detail)
+    return judged, worst
+
+
+def explain(
+    problem: Problem, proposal: Proposal, verdicts: Sequence[Verdict], exhaustive: bool
+) -> tuple[Status, str, str | None]:
+    """Why there is no solution: proved, or not found."""
+    beyond = out_of_reach(problem)
+    if beyond:
+        return Status.UNREACHABLE, "beyond reach", beyond
+    audited = any(verdict.drop == "audit" for verdict in verdicts)
+    if exhaustive and not audited:
+        return explain_branches(problem.robot, verdicts)
+    if proposal.stop is Stop.CONVERGED:
+        details = "; ".join(dict.fromkeys(verdict.detail for verdict in verdicts))
+        return Status.NOT_FOUND, f"rejected: {details}", None
+    return Status.NOT_FOUND, str(proposal.stop), None
+
+
+def explain_branches(robot: Robot, verdicts: Sequence[Verdict]) -> tuple[Status, str, str]:
+    """The proof by enumeration: every branch there is, and what blocks it."""
+    blocked = [verdict for verdict in verdicts if verdict.drop == "limits"]
+    details = "; ".join(f"{verdict.posture.branch or 'branch'}: {verdict.detail}" for verdict in verdicts)
+    if blocked:
+        return (
+            Status.UNREACHABLE,
+            "limits block every branch",
+            f"all {len(verdicts)} branches enumerated: {details}",
+        )
+    return Status.UNREACHABLE, "no branch", f"all branches of {robot.name} enumerated: {details}"
+
+
+def out_of_reach(problem: Problem) -> str | None:
+    """A proof that the target lies beyond a reach bound, or None.
+
+    A solution may miss the target by the tolerance, so the bound must be passed by more than that.
+    """
+    for bound in reach_bounds(problem.robot, problem.task):
+        short = bound.shortfall_m(problem.target_in_base)
+        allowed = problem.tolerance.position_m + problem.tolerance.rotation_rad * bound.lever_m()
+        if short > allowed:
+            axis = problem.robot.joint_names[0]
+            return (
+                f"the target puts the {bound.description} {short:.6g} m outside what {axis}'s axis can "
+                f"reach: {bound.inner_m:.6g} to {bound.outer_m:.6g} m"
+            )
+    return None
+
+
+def nearest_posture(problem: Problem, proposal: Proposal, verdicts: Sequence[Verdict]) -> BestEffort | None:
+    """The nearest that the solver came, measured like a solution but never one."""
+    tried = [verdict.posture.q for verdict in verdicts if verdict.drop != "not finite"]
+    if proposal.nearest is not None and np.isfinite(proposal.nearest).all():
+        tried.append(proposal.nearest)
+    postures = [measure(problem, BestEffort, q) for q in tried]
+    best = min(postures, key=miss, default=None)
+    return best if isinstance(best, BestEffort) else None
+
+
+def miss(posture: Posture) -> float:
+    """Metres and radians summed, only to order failures."""
+    rotation = posture.rotation_error_rad
+    return posture.position_error_m + (0.0 if np.isnan(rotation) else rotation)

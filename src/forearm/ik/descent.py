@@ -1,0 +1,169 @@
+"""The loop that the iterative solvers share: measure, step, clamp, stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from forearm.ik.limits import turned_into_limits
+from forearm.ik.problem import Problem
+from forearm.ik.result import Iteration
+from forearm.ik.solver import Proposal, Stop
+from forearm.kinematics.chain import chain_of, forward_and_jacobian_into
+from forearm.kinematics.error import pose_error_into
+from forearm.kinematics.measures import dexterity_of, task_rows
+from forearm.robots.robot import Robot
+from forearm.spatial import Array
+
+MARGIN = 1.0 - 1e-6
+"""Solvers aim this far inside the tolerance, so that rounding in the replay does not turn them away."""
+
+STALLED_RAD = 1e-12
+"""A step shorter than this moves nothing any more."""
+
+
+class Measure:
+    """The error and the Jacobian of one problem, in buffers of its own."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.chain = chain_of(problem.robot)
+        self.target = problem.target_in_base.matrix()
+        self.rows = task_rows(problem.task)
+        self.tolerance = problem.tolerance
+        self._transform = np.empty((4, 4))
+        self._jacobian = np.empty((6, problem.robot.dof))
+        self._error = np.empty(6)
+
+    def at(self, q: Array) -> tuple[Array, Array]:
+        """(e, J): the error (p_target - p, log(R_target Rᵀ)) and the Jacobian, the task's rows of both."""
+        forward_and_jacobian_into(self.chain, q, self._transform, self._jacobian)
+        pose_error_into(self.target, self._transform, self._error)
+        return self._error[self.rows].copy(), self._jacobian[self.rows].copy()
+
+    def reached(self, error: Array) -> bool:
+        """Whether ``error`` is within tolerance."""
+        near = np.sqrt(error[:3] @ error[:3]) <= MARGIN * self.tolerance.position_m
+        turned = np.sqrt(error[3:] @ error[3:]) <= MARGIN * self.tolerance.rotation_rad
+        return bool(near and turned)
+
+
+class StepRule:
+    """How a solver turns an error into a joint step."""
+
+    damping: float | None = None
+
+    def step(self, error: Array, jacobian: Array) -> Array | None:
+        """The joint step, or None if the rule has none to give."""
+        raise NotImplementedError
+
+    def judge(self, norm_before: float, norm_after: float) -> bool:  # noqa: ARG002 - most take every step
+        """Told the error's norm before and after a step; whether to keep the step."""
+        return True
+
+
+class Iterative:
+    """What the step-by-step solvers have in common: they take any chain and any task."""
+
+    exhaustive = False
+
+    def supports(self, robot: Robot, task: str) -> bool:  # noqa: ARG002 - any chain, any task
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class StepLimits:
+    """What is enforced on every step."""
+
+    max_step_rad: float = np.inf
+    """No joint moves more than this in one iteration (rad or m)."""
+    joint_limits: bool = False
+    """Whether joints are held inside their limits after every step."""
+
+
+def descend(
+    problem: Problem,
+    rule: StepRule,
+    limits: StepLimits,
+    record: bool = False,
+    clamp: Callable[[Array, float], Array] | None = None,
+) -> Proposal:
+    """Step until the target is reached, nothing moves any more, or the iterations run out."""
+    robot = problem.robot
+    measure = Measure(problem)
+    clamp = clamp or clamp_each_joint
+    q = problem.seed.copy()
+    if limits.joint_limits:
+        q, _ = inside_limits(robot, q)
+    error, jacobian = measure.at(q)
+    nearest, nearest_norm = q.copy(), float(np.linalg.norm(error))
+    proposal = Proposal([], Stop.BUDGET)
+    history: list[Iteration] = []
+    for iteration in range(problem.max_iterations + 1):
+        proposal.iterations = iteration
+        if measure.reached(error):
+            proposal.candidates = [turned_into_limits(robot, q, problem.seed)]
+            proposal.stop = Stop.CONVERGED
+            break
+        if iteration == problem.max_iterations:
+            break
+        step = rule.step(error, jacobian)
+        if step is None or not np.isfinite(step).all():
+            proposal.stop = Stop.STALLED
+            break
+        clamped = clamp(step, limits.max_step_rad)
+        proposal.clamped_steps += int(not np.array_equal(clamped, step))
+        following = q + clamped
+        if limits.joint_limits:
+            following, held = inside_limits(robot, following)
+            proposal.limited_steps += int(held)
+        if record:
+            history.append(iteration_record(error, jacobian, rule.damping, following - q))
+        if np.abs(following - q).max() < STALLED_RAD:
+            proposal.stop = Stop.STALLED
+            break
+        next_error, next_jacobian = measure.at(following)
+        norm, next_norm = float(np.linalg.norm(error)), float(np.linalg.norm(next_error))
+        if rule.judge(norm, next_norm):
+            q, error, jacobian = following, next_error, next_jacobian
+        if next_norm < nearest_norm:
+            nearest, nearest_norm = following.copy(), next_norm
+    proposal.nearest = nearest
+    proposal.damping = rule.damping
+    proposal.history = tuple(history)
+    return proposal
+
+
+def inside_limits(robot: Robot, q: Array) -> tuple[Array, bool]:
+    """``q`` brought inside the limits, and whether a joint had to be held at one.
+
+    A joint that leaves its range re-enters it a full turn away where the range is that wide: the arm
+    stands the same, and does not get stuck at the limit. Otherwise it stops there.
+    """
+    if ((q >= robot.lower) & (q <= robot.upper)).all():
+        return q, False
+    turned = turned_into_limits(robot, q, q)
+    held = np.clip(turned, robot.lower, robot.upper)
+    return held, not np.array_equal(held, turned)
+
+
+def clamp_each_joint(step: Array, most: float) -> Array:
+    """Cut every joint's step on its own."""
+    return np.clip(step, -most, most)
+
+
+def scale_whole_step(step: Array, most: float) -> Array:
+    """Shorten the step, keeping its direction, until no joint moves more than ``most``."""
+    largest = float(np.abs(step).max())
+    return step * (most / largest) if largest > most else step
+
+
+def iteration_record(error: Array, jacobian: Array, damping: float | None, step: Array) -> Iteration:
+    return Iteration(
+        position_error_m=float(np.linalg.norm(error[:3])),
+        rotation_error_rad=float(np.linalg.norm(error[3:])),
+        damping=damping or 0.0,
+        condition_number=dexterity_of(jacobian).condition_number,
+        step_rad=float(np.abs(step).max()),
+    )

@@ -1,0 +1,1 @@
+"""One solver a file. A new file here is a new solver."""

@@ -1,0 +1,211 @@
+"""Still pictures of an arm, drawn off screen.
+
+MuJoCo is imported when the first picture is asked for: a ``MUJOCO_GL`` that names a missing library
+makes that import fail, and is then reported as ``NoPicture``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from forearm.errors import InvalidInput
+from forearm.sim.offscreen import no_picture, open_context, require_mujoco
+from forearm.spatial import Array, Pose
+
+if TYPE_CHECKING:
+    import mujoco
+
+    from forearm.robots.robot import Robot
+    from forearm.sim.framing import View
+
+Image = NDArray[np.uint8]
+
+SUPERSAMPLING = 2
+"""Pictures are drawn this many times larger and averaged: few drivers smooth edges well."""
+GHOST_OPACITY = 0.38
+MAX_SIDE_PX = 2560
+MAX_MARKS = 20_000
+
+
+def render(
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    target: Pose | None = None,
+    ghosts: Sequence[ArrayLike] = (),
+    paths: Sequence[ArrayLike] = (),
+    view: View | None = None,
+    width: int = 960,
+    height: int = 720,
+) -> Image:
+    """A picture of the arm at ``q``, (height, width, 3).
+
+    ``target`` (in the base) is drawn as a frame, or as a ball for an arm whose targets are points;
+    ``ghosts`` are other joint vectors, drawn translucent; ``paths`` are polylines (n, 3) in the base,
+    m. Without ``view`` the camera frames all of them. Raises ``NoPicture`` where nothing can draw.
+    """
+    with open_studio(robot, width=width, height=height) as studio:
+        return studio.picture(q, target=target, ghosts=ghosts, paths=paths, view=view)
+
+
+def save_png(path: str | Path, image: Image) -> Path:
+    """Write a picture (height, width, 3) as a PNG file."""
+    from PIL import Image as pillow
+
+    path = Path(path)
+    pillow.fromarray(np.ascontiguousarray(image)).save(path, format="PNG", optimize=True)
+    return path
+
+
+@contextmanager
+def open_studio(robot: Robot, *, width: int = 960, height: int = 720) -> Iterator[Studio]:
+    """A ``Studio`` that takes any number of pictures of one robot until the block ends."""
+    for name, side in (("width", width), ("height", height)):
+        if not 16 <= side <= MAX_SIDE_PX:
+            raise InvalidInput(name, f"is {side} pixels", f"Give 16 to {MAX_SIDE_PX}.")
+    require_mujoco()
+    import mujoco
+
+    from forearm.sim.studio import studio_spec
+
+    spec = studio_spec(robot)
+    spec.visual.global_.offwidth = SUPERSAMPLING * width
+    spec.visual.global_.offheight = SUPERSAMPLING * height
+    model = spec.compile()
+    with open_context(SUPERSAMPLING * width, SUPERSAMPLING * height):
+        try:
+            context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        except mujoco.FatalError as error:
+            raise no_picture({"OpenGL": error}) from error
+        try:
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+            yield Studio(robot, model, context, width, height)
+        finally:
+            context.free()
+
+
+class Studio:
+    """A robot's model, scene and drawing context; made by ``open_studio``, valid inside its block."""
+
+    def __init__(
+        self, robot: Robot, model: mujoco.MjModel, context: mujoco.MjrContext, width: int, height: int
+    ) -> None:
+        import mujoco
+
+        self.robot, self.model, self.context = robot, model, context
+        self.width, self.height = width, height
+        self.scene = mujoco.MjvScene(model, maxgeom=MAX_MARKS)
+        self.option = mujoco.MjvOption()
+
+    def picture(
+        self,
+        q: ArrayLike,
+        *,
+        target: Pose | None = None,
+        ghosts: Sequence[ArrayLike] = (),
+        paths: Sequence[ArrayLike] = (),
+        view: View | None = None,
+    ) -> Image:
+        """As ``render``; the camera is chosen anew for each picture unless ``view`` is given."""
+        from forearm.sim import marks
+        from forearm.sim.studio import aim_lights, posed, settle_floor
+
+        arm = posed(self.model, self.robot, q)
+        others = [posed(self.model, self.robot, ghost) for ghost in ghosts]
+        in_world = self.robot.base_in_world
+        target_in_world = None if target is None else in_world @ target
+        paths_in_world = [in_world.transform_points(finite_points(path)) for path in paths]
+
+        settle_floor(self.model, self.robot, [arm, *others])
+        view = view or self.framing(arm, others, target_in_world, paths_in_world)
+        aim_lights(self.model, view)
+        # The floor and the lights were moved in the model; the state has to follow.
+        arm = posed(self.model, self.robot, q)
+
+        self.compose(arm, view, target_in_world, paths_in_world)
+        image = self.shot()
+        if not others:
+            return averaged(image)
+        # Overlapping shapes look blotchy when each is translucent, so the ghosts are drawn solid in
+        # a second picture and the two are blended.
+        for other in others:
+            marks.add_ghost(self.scene, self.model, other, self.option)
+        return averaged((1.0 - GHOST_OPACITY) * image + GHOST_OPACITY * self.shot())
+
+    def framing(
+        self, arm: Any, others: Sequence[Any], target_in_world: Pose | None, paths_in_world: Sequence[Array]
+    ) -> View:
+        """The camera that frames the arm, its ghosts, the target and the paths."""
+        from forearm.sim.framing import view_of
+        from forearm.sim.studio import arm_points, skeleton_points
+
+        points = [arm_points(self.model, data) for data in (arm, *others)]
+        points += [np.reshape(path, (-1, 3)) for path in paths_in_world]
+        if target_in_world is not None and self.is_near(target_in_world):
+            points.append(
+                target_in_world.position_m + self.mark_length_m * np.vstack([np.eye(3), -np.eye(3)])
+            )
+        skeleton = skeleton_points(self.robot, arm)
+        return view_of(np.concatenate(points), skeleton, self.width / self.height)
+
+    def is_near(self, target_in_world: Pose) -> bool:
+        """Whether a target deserves a place in the frame; one far out of reach would dwarf the arm."""
+        away_m = np.linalg.norm(target_in_world.position_m - self.robot.base_in_world.position_m)
+        return bool(away_m < 2.0 * self.model.stat.extent)
+
+    @property
+    def mark_length_m(self) -> float:
+        """How long a target's arrows are: in proportion to the arm."""
+        return 0.12 * float(self.model.stat.extent)
+
+    def compose(
+        self, arm: Any, view: View, target_in_world: Pose | None, paths_in_world: Sequence[Array]
+    ) -> None:
+        import mujoco
+
+        from forearm.sim import marks
+
+        everything = mujoco.mjtCatBit.mjCAT_ALL.value
+        mujoco.mjv_updateScene(self.model, arm, self.option, None, view.camera(), everything, self.scene)
+        self.scene.flags[mujoco.mjtRndFlag.mjRND_HAZE] = True
+        self.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
+        length_m = self.mark_length_m
+        for path in paths_in_world:
+            marks.add_polyline(self.scene, path, 0.025 * length_m)
+        if target_in_world is None:
+            return
+        if self.robot.task == "position":
+            marks.add_point(self.scene, target_in_world.position_m, 0.16 * length_m, marks.TARGET_RGBA)
+        else:
+            marks.add_triad(self.scene, target_in_world, length_m)
+
+    def shot(self) -> Image:
+        """The scene as it stands, at the supersampled size."""
+        import mujoco
+
+        size = SUPERSAMPLING * self.width, SUPERSAMPLING * self.height
+        rectangle = mujoco.MjrRect(0, 0, *size)
+        pixels = np.empty((size[1], size[0], 3), dtype=np.uint8)
+        mujoco.mjr_render(rectangle, self.scene, self.context)
+        mujoco.mjr_readPixels(pixels, None, rectangle, self.context)
+        return np.flipud(pixels)
+
+
+def averaged(image: NDArray[Any]) -> Image:
+    """The picture at its final size: each pixel the mean of its supersampled ones."""
+    height, width = (side // SUPERSAMPLING for side in image.shape[:2])
+    blocks = image.reshape(height, SUPERSAMPLING, width, SUPERSAMPLING, 3).astype(np.float32)
+    return np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
+
+
+def finite_points(path: ArrayLike) -> Array:
+    points = np.asarray(path, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise InvalidInput("path", f"has shape {points.shape} or is not finite", "Give points (n, 3) in m.")
+    return points

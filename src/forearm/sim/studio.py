@@ -1,0 +1,204 @@
+"""The studio that pictures are taken in: an arm on a floor under a soft sky, and lights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from forearm.robots.drawing import size_of, with_skeleton
+from forearm.robots.robot import Robot
+from forearm.robots.to_mujoco import mujoco_spec
+from forearm.robots.tree import Link, Tree
+from forearm.sim.framing import FIELD_OF_VIEW_DEG, View
+from forearm.spatial import Array
+
+FLOOR = "studio_floor"
+PLINTH = "studio_plinth"
+KEY_LIGHT = "studio_key"
+RIM_LIGHT = "studio_rim"
+
+PLINTH_MARGIN_M = 0.01
+VISIBLE_GROUPS = 3
+
+
+def studio_spec(robot: Robot) -> mujoco.MjSpec:
+    """The robot alone on a floor that touches nothing, with a sky and two lights.
+
+    An arm without shapes is drawn as a skeleton. The floor lies under the lowest part that stands
+    still; ``settle_floor`` lowers it for postures that reach below.
+    """
+    tree = without_hidden(with_skeleton(robot.held_tree, robot.tip_frame))
+    size_m = size_of(tree, robot.tip_frame)
+    spec = mujoco_spec(tree)
+    spec.stat.extent = size_m
+    polish(spec)
+    add_floor(spec, size_m)
+    add_sky_and_lights(spec)
+    spec.visual.quality.shadowsize = 8192
+    spec.visual.quality.offsamples = 4
+    spec.visual.quality.numslices = 96
+    spec.visual.quality.numstacks = 48
+    spec.visual.global_.fovy = FIELD_OF_VIEW_DEG
+    spec.visual.map.znear = 0.02
+    spec.visual.map.zfar = 14.0
+    spec.visual.map.haze = 0.75
+    spec.visual.map.shadowclip = 1.4
+    return spec
+
+
+def without_hidden(tree: Tree) -> Tree:
+    """``tree`` without the collision shapes of links that are drawn by meshes which touch nothing."""
+
+    def seen(link: Link) -> Link:
+        if any(shape.kind == "mesh" and not shape.collides for shape in link.shapes):
+            return replace(link, shapes=tuple(shape for shape in link.shapes if not shape.collides))
+        return link
+
+    return replace(tree, links=tuple(map(seen, tree.links)))
+
+
+def polish(spec: mujoco.MjSpec) -> None:
+    """Give shapes that have no material the sheen of painted metal."""
+    material = spec.add_material(name="studio_paint", specular=0.35, shininess=0.55, reflectance=0.0)
+    for geom in spec.geoms:
+        if not geom.material and geom.type != mujoco.mjtGeom.mjGEOM_PLANE:
+            geom.material = material.name
+
+
+def add_floor(spec: mujoco.MjSpec, size_m: float) -> None:
+    texture = spec.add_texture(
+        name=FLOOR,
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=[0.755, 0.785, 0.82],
+        rgb2=[0.73, 0.76, 0.795],
+        width=512,
+        height=512,
+    )
+    tiles_per_m = 2.0 / size_m
+    material = spec.add_material(
+        name=FLOOR, specular=0.0, shininess=0.0, reflectance=0.0, texuniform=True, texrepeat=[tiles_per_m] * 2
+    )
+    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture.name
+    untouchable = {"contype": 0, "conaffinity": 0, "mass": 0.0}
+    spec.worldbody.add_geom(
+        name=FLOOR,
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0.0, 0.0, 1.0],
+        material=material.name,
+        **untouchable,
+    )
+    spec.worldbody.add_geom(
+        name=PLINTH,
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        size=[0.09 * size_m, 1.0, 0.0],
+        rgba=[0.36, 0.39, 0.42, 0.0],
+        **untouchable,
+    )
+
+
+def add_sky_and_lights(spec: mujoco.MjSpec) -> None:
+    spec.add_texture(
+        name="studio_sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.55, 0.66, 0.78],
+        rgb2=[0.93, 0.95, 0.97],
+        width=512,
+        height=3072,
+    )
+    spec.visual.rgba.haze = [0.85, 0.885, 0.92, 1.0]
+    spec.visual.headlight.ambient = [0.40, 0.40, 0.41]
+    spec.visual.headlight.diffuse = [0.24, 0.24, 0.24]
+    spec.visual.headlight.specular = [0.05, 0.05, 0.05]
+    directional = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
+    spec.worldbody.add_light(
+        name=KEY_LIGHT,
+        type=directional,
+        castshadow=True,
+        diffuse=[0.54, 0.53, 0.51],
+        specular=[0.35, 0.35, 0.35],
+        ambient=[0.0, 0.0, 0.0],
+    )
+    spec.worldbody.add_light(
+        name=RIM_LIGHT,
+        type=directional,
+        castshadow=False,
+        diffuse=[0.16, 0.18, 0.21],
+        specular=[0.15, 0.15, 0.15],
+        ambient=[0.0, 0.0, 0.0],
+    )
+
+
+def aim_lights(model: mujoco.MjModel, view: View) -> None:
+    """Key light from the camera's upper left, rim light from behind on the right."""
+    right, _, forward = view.axes
+    level = np.array([forward[0], forward[1], 0.0]) / np.linalg.norm(forward[:2])
+    look_at = np.array(view.look_at_m)
+    for name, direction in (
+        (KEY_LIGHT, 0.45 * right + 0.42 * level - 1.0 * np.eye(3)[2]),
+        (RIM_LIGHT, -0.8 * right - 0.7 * level - 0.6 * np.eye(3)[2]),
+    ):
+        light = model.light(name)
+        light.dir[:] = direction / np.linalg.norm(direction)
+        light.pos[:] = look_at - 2.0 * model.stat.extent * light.dir
+
+
+def posed(model: mujoco.MjModel, robot: Robot, q: ArrayLike) -> mujoco.MjData:
+    """The model's state with the chain at ``q``, its poses computed."""
+    data = mujoco.MjData(model)
+    for name, value in zip(robot.joint_names, robot.joint_vector(q), strict=True):
+        data.qpos[model.joint(name).qposadr[0]] = value
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_camlight(model, data)
+    return data
+
+
+def arm_points(model: mujoco.MjModel, data: mujoco.MjData, standing: bool = False) -> Array:
+    """Corners of the boxes around the visible shapes (n, 3), world, m.
+
+    With ``standing`` only of those that never move.
+    """
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    points = []
+    for geom in range(model.ngeom):
+        moves = model.body_weldid[model.geom_bodyid[geom]] != 0
+        if model.geom(geom).name in (FLOOR, PLINTH) or (standing and moves):
+            continue
+        if model.geom_group[geom] < VISIBLE_GROUPS and np.isfinite(model.geom_aabb[geom]).all():
+            local = model.geom_aabb[geom, :3] + corners * model.geom_aabb[geom, 3:]
+            points.append(local @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom])
+    return np.concatenate(points) if points else np.zeros((0, 3))
+
+
+def settle_floor(model: mujoco.MjModel, robot: Robot, postures: Sequence[mujoco.MjData]) -> None:
+    """Lay the floor under the base, or, where a posture reaches lower, under that.
+
+    An upright base then gets a plinth; one that hangs or leans is left in the air.
+    """
+    standing = arm_points(model, postures[0], standing=True)
+    base_in_world = robot.tree.root_in_world.position_m
+    foot_m = float(standing[:, 2].min()) if len(standing) else float(base_in_world[2])
+    lowest_m = min(float(arm_points(model, data)[:, 2].min()) for data in postures)
+    floor, plinth = model.geom(FLOOR), model.geom(PLINTH)
+    # A shape compiled at its body's origin is taken to stay there, whatever its position says later.
+    model.geom_sameframe[[floor.id, plinth.id]] = 0
+    reaches_below = lowest_m < foot_m - PLINTH_MARGIN_M
+    floor.pos[2] = lowest_m - 0.03 * model.stat.extent if reaches_below else foot_m
+    upright = robot.tree.root_in_world.rotation[2, 2] > 0.9
+    plinth.rgba[3] = float(reaches_below and upright)
+    plinth.size[1] = max(0.5 * (foot_m - floor.pos[2]), 1e-3)
+    plinth.pos[:] = base_in_world[0], base_in_world[1], foot_m - plinth.size[1]
+
+
+def skeleton_points(robot: Robot, data: mujoco.MjData) -> Array:
+    """The base, the origins of the chain's joints, and the tip (dof + 2, 3), world, m."""
+    tip = robot.tip_frame
+    link = data.body(tip.link)
+    tip_m = link.xpos + link.xmat.reshape(3, 3) @ tip.pose.position_m
+    origins = [data.body(joint.child).xpos for joint in robot.joints]
+    return np.array([robot.base_in_world.position_m, *origins, tip_m])
