@@ -64,7 +64,7 @@ def test_the_watch_on_the_folder_has_teeth(tmp_path):
     path = case.write(tmp_path)
     watch = Watch(tmp_path)
     assert watch.opened() == []
-    with pytest.raises(ValueError, match="mesh"):
+    with pytest.raises(ValueError, match="secret"):
         mujoco.MjModel.from_xml_path(str(path))
     assert "secret.stl" in watch.opened()
     watch.close()

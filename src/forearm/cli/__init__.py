@@ -14,12 +14,12 @@ import pkgutil
 import sys
 import warnings
 from collections.abc import Sequence
-from types import ModuleType
+from importlib import metadata
 from typing import Any, NoReturn
 
 from forearm.errors import ForearmError
 
-PASSED, FAILED, BAD_INPUT = 0, 1, 2
+PASSED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -32,21 +32,8 @@ class OneLineParser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns its exit code."""
     warnings.showwarning = show_warning
-    parser = OneLineParser(
-        prog="forearm", description="Inverse kinematics that says what it knows before the arm moves."
-    )
-    verbs = parser.add_subparsers(title="verbs", dest="verb", metavar="VERB", required=True)
-    for name, verb in verb_modules().items():
-        about = (verb.__doc__ or "").strip()
-        added = verbs.add_parser(
-            name,
-            help=about.splitlines()[0],
-            description=about,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        verb.add_arguments(added)
-        added.set_defaults(run=verb.run)
-    args = parser.parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    args = parser_for(words).parse_args(words)
     try:
         return args.run(args)
     except ForearmError as error:
@@ -56,19 +43,40 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         print(f"forearm {args.verb}: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone, which is its right; keep the interpreter from saying so at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASSED
 
 
-def verb_modules() -> dict[str, ModuleType]:
-    """Every verb file, by name."""
-    names = sorted(
-        module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")
+def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; only the verb that is asked for gets imported and its arguments filled in."""
+    parser = OneLineParser(
+        prog="forearm", description="Inverse kinematics that says what it knows before the arm moves."
     )
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    parser.add_argument("--version", action="version", version=f"forearm {metadata.version('forearm')}")
+    verbs = parser.add_subparsers(title="verbs", dest="verb", metavar="VERB", required=True)
+    names = verb_names()
+    asked = [words[0]] if words and words[0] in names else names
+    for name in asked:
+        verb = importlib.import_module(f"{__name__}.{name}")
+        about = (verb.__doc__ or "").strip()
+        added = verbs.add_parser(
+            name,
+            help=about.splitlines()[0],
+            description=about,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        verb.add_arguments(added)
+        added.set_defaults(run=verb.run)
+    return parser
+
+
+def verb_names() -> list[str]:
+    """The verb files; a leading underscore marks what they share."""
+    found = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return [name for name in found if not name.startswith("_")]
 
 
 def print_json(data: Any) -> None:

@@ -27,13 +27,14 @@ class PinocchioReplay:
     def __init__(self, robot: Robot) -> None:
         self.model = pinocchio_model(robot.held_tree)
         self.data = self.model.createData()
-        self.tip_id = self.model.getFrameId(robot.tip)
+        self.link_id = self.model.getFrameId(robot.tip_frame.link, pin.FrameType.BODY)
+        self.tip_in_link = robot.tip_frame.pose.matrix()
         self.world_in_base = robot.base_in_world.inverse().matrix()
 
     def tip_matrix(self, q: Array) -> Array:
         pin.forwardKinematics(self.model, self.data, q)
-        pin.updateFramePlacement(self.model, self.data, self.tip_id)
-        return self.world_in_base @ self.data.oMf[self.tip_id].homogeneous
+        link_in_world = pin.updateFramePlacement(self.model, self.data, self.link_id)
+        return self.world_in_base @ link_in_world.homogeneous @ self.tip_in_link
 
 
 class MujocoReplay:

@@ -10,10 +10,13 @@ import numpy as np
 from forearm.kinematics.chain import chain_of, compiled, forward_and_jacobian_into
 from forearm.kinematics.forward import joint_frames
 from forearm.kinematics.planar import planar_geometry
+from forearm.kinematics.reach import bound_to
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
-DEFAULT_SAMPLES = 1_000_000
+DEFAULT_SAMPLES = 4_000_000
+CHUNK = 250_000
+"""Samples held in memory at a time."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,34 +37,33 @@ class WorkspaceSlice:
 
 
 def workspace_slice(
-    robot: Robot, samples: int = DEFAULT_SAMPLES, cells: int = 240, seed: int = 0
+    robot: Robot, samples: int = DEFAULT_SAMPLES, cells: int = 160, seed: int = 0
 ) -> WorkspaceSlice:
     """Sample joint vectors uniform in the limits and keep the best manipulability in every cell."""
-    lower = np.where(np.isfinite(robot.lower), robot.lower, -np.pi)
-    upper = np.where(np.isfinite(robot.upper), robot.upper, np.pi)
-    frames = joint_frames(robot, 0.5 * (lower + upper))
+    frames = joint_frames(robot, robot.home)
     origin, axis = frames[0][:3, 3], frames[0][:3, :3] @ robot.joints[0].axis
     planar = planar_geometry(robot)
     across = planar.plane_in_base if planar else frame_about(axis)
+    bound = bound_to(robot, to_tip=True)
+    reach = 1.05 * (bound.outer_m + float(np.linalg.norm(bound.center_in_base_m - origin)))
+    extent = (-reach if planar else 0.0, reach, -reach, reach)
+    best = np.full((cells, cells if planar else cells // 2), -np.inf)
+
     generator = np.random.default_rng(seed)
-    postures = generator.uniform(lower, upper, (samples, robot.dof))
-    points, measure = np.empty((samples, 3)), np.empty(samples)
+    lower = np.where(np.isfinite(robot.lower), robot.lower, -np.pi)
+    upper = np.where(np.isfinite(robot.upper), robot.upper, np.pi)
     rows = 3 if robot.task == "position" else 6
-    sample_into(chain_of(robot), postures, rows, points, measure)
-    local = (points - origin) @ across
-    if planar:
-        first, second = local[:, 0], local[:, 1]
-        reach = float(np.hypot(first, second).max()) * 1.05
-        extent = (-reach, reach, -reach, reach)
-    else:
-        first, second = np.hypot(local[:, 0], local[:, 1]), local[:, 2]
-        reach = float(max(first.max(), np.abs(second).max())) * 1.05
-        extent = (0.0, reach, -reach, reach)
-    columns = cells if planar else cells // 2
-    best = np.full((cells, columns), -np.inf)
-    column = ((first - extent[0]) / (extent[1] - extent[0]) * columns).astype(int)
-    row = ((second - extent[2]) / (extent[3] - extent[2]) * cells).astype(int)
-    np.maximum.at(best, (row, column), measure)
+    for start in range(0, samples, CHUNK):
+        count = min(CHUNK, samples - start)
+        points, measure = np.empty((count, 3)), np.empty(count)
+        postures = generator.uniform(lower, upper, (count, robot.dof))
+        sample_into(chain_of(robot), postures, rows, points, measure)
+        local = (points - origin) @ across
+        first = local[:, 0] if planar else np.hypot(local[:, 0], local[:, 1])
+        second = local[:, 1] if planar else local[:, 2]
+        column = ((first - extent[0]) / (extent[1] - extent[0]) * best.shape[1]).astype(int)
+        row = ((second - extent[2]) / (extent[3] - extent[2]) * best.shape[0]).astype(int)
+        np.maximum.at(best, (row, column), measure)
     best[~np.isfinite(best)] = np.nan
     return WorkspaceSlice("plane" if planar else "half plane", best, extent, samples, seed)
 

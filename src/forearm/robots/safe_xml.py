@@ -18,7 +18,7 @@ from xml.parsers import expat
 from forearm.errors import ModelError, UnsafePath, shown
 
 MAX_FILE_BYTES = 16 * 2**20
-MAX_ELEMENTS = 100_000
+MAX_ELEMENTS = 40_000
 MAX_ATTRIBUTES = 300_000
 MAX_DEPTH = 200
 

@@ -44,8 +44,8 @@ def pinocchio_model(tree: Tree) -> pin.Model:
         model.damping[index] = joint.damping
         model.lowerPositionLimit[index] = joint.lower
         model.upperPositionLimit[index] = joint.upper
-        model.velocityLimit[index] = joint.max_speed
-        model.effortLimit[index] = joint.max_effort
+        model.lowerVelocityLimit[index], model.upperVelocityLimit[index] = -joint.max_speed, joint.max_speed
+        model.lowerEffortLimit[index], model.upperEffortLimit[index] = -joint.max_effort, joint.max_effort
     return model
 
 

@@ -59,6 +59,7 @@ def save_png(path: str | Path, image: Image) -> Path:
     from PIL import Image as pillow
 
     path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     pillow.fromarray(np.ascontiguousarray(image)).save(path, format="PNG", optimize=True)
     return path
 

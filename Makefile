@@ -1,0 +1,47 @@
+# make demo     from a fresh clone: a UR5e answer, certified, with a picture; prints where it lies
+# make test     from a fresh clone: every test
+# make install  the environment alone, with all extras
+# make check    format, lint, types, the import rule and every test: what CI runs
+# make evidence the artifacts behind the README's figures
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test install check lint evidence clean
+
+demo: $(STAMP)
+	$(BIN)/forearm solve ur5e --position 0.3 0.2 0.55 --rpy-deg 180 0 0 --audit --out runs
+
+test: $(STAMP)
+	$(BIN)/pytest -n 2 --dist loadfile
+
+install: $(STAMP)
+
+check: lint test
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+evidence: $(STAMP)
+	$(BIN)/forearm bench planar --out runs
+	$(BIN)/forearm bench ur5e --out runs
+	$(BIN)/forearm bench honesty --out runs
+
+# The stamp is as old as the environment: it is remade when the project's requirements change.
+$(STAMP): pyproject.toml
+ifdef UV
+	test -x $(BIN)/python || $(UV) venv --python $(PYTHON) $(VENV)
+	$(UV) pip install --python $(BIN)/python --editable '.[all]'
+else
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+endif
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
