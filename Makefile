@@ -28,6 +28,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 evidence: $(STAMP)
+	$(BIN)/forearm bench kernels --out runs
 	$(BIN)/forearm bench planar --out runs
 	$(BIN)/forearm bench ur5e --out runs
 	$(BIN)/forearm bench honesty --out runs

@@ -269,6 +269,8 @@ def as_pose(target: Any) -> Pose:
     """A ``Pose`` from what users have at hand: a Pose, a 4x4 matrix, or three coordinates (m)."""
     if isinstance(target, Pose):
         return target
-    if isinstance(target, Sequence | np.ndarray) and np.shape(target) == (3,):
-        return Pose(target)
-    return Pose.from_matrix(target)
+    try:
+        is_position = isinstance(target, Sequence | np.ndarray) and np.shape(target) == (3,)
+    except ValueError:  # ragged, which from_matrix refuses
+        is_position = False
+    return Pose(target) if is_position else Pose.from_matrix(target)

@@ -127,7 +127,7 @@ def judge_solver(
         )
         start = uniform_in_limits(robot, generator)
         result = solve(robot, target, seed=start, solver=solver, max_iterations=max_iterations)
-        row["unreachable"] += result.status is Status.UNREACHABLE
+        row["unreachable"] += result.status is Status.UNREACHABLE and index < problems
         row["false_unreachable"] += reachable and result.status is Status.UNREACHABLE
         row["solved"] += result.status is Status.SOLVED and index < problems
         for solution in result.solutions:

@@ -41,13 +41,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             print_json({"outcome": "bad_input", "error": type(error).__name__, "message": str(error)})
         print(f"forearm {args.verb}: {error}", file=sys.stderr)
         return BAD_INPUT
-    except KeyboardInterrupt:
-        print(f"forearm {args.verb}: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone, which is its right; keep the interpreter from saying so at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASSED
+    except OSError as error:
+        # A file that the user named cannot be read or written.
+        print(f"forearm {args.verb}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print(f"forearm {args.verb}: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:

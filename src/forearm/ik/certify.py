@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forearm.ik.audit import replays_of
 from forearm.ik.branches import branch_name
 from forearm.ik.limits import same_up_to_turns, winding_count
 from forearm.ik.problem import LIMIT_TOLERANCE, Problem
@@ -20,7 +19,7 @@ from forearm.ik.result import BestEffort, Diagnostics, IKResult, Posture, Soluti
 from forearm.ik.solver import Proposal, Solver, Stop
 from forearm.kinematics.forward import jacobian
 from forearm.kinematics.measures import dexterity_of, task_rows
-from forearm.kinematics.reach import reach_bounds
+from forearm.kinematics.reach import ROUNDING, reach_bounds, reach_m
 from forearm.kinematics.screws import replay_into, screws_of
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
@@ -158,6 +157,9 @@ def audit_verdicts(
     problem: Problem, verdicts: Sequence[Verdict]
 ) -> tuple[list[Verdict], dict[str, tuple[float, float]]]:
     """Replay what passed in both engines; drop what one of them does not confirm."""
+    # Imported here, since both engines are large and only an audit needs them.
+    from forearm.ik.audit import replays_of
+
     worst: dict[str, tuple[float, float]] = {}
     judged = list(verdicts)
     target = problem.target_in_base.matrix()
@@ -170,7 +172,8 @@ def audit_verdicts(
                 rotation = 0.0
             before = worst.get(engine, (0.0, 0.0))
             worst[engine] = max(before[0], position), max(before[1], rotation)
-            if position > problem.tolerance.position_m or rotation > problem.tolerance.rotation_rad:
+            # Written so that a NaN fails.
+            if not (position <= problem.tolerance.position_m and rotation <= problem.tolerance.rotation_rad):
                 detail = f"{engine} finds it {position:.3g} m and {rotation:.3g} rad off"
                 judged[index] = Verdict(verdict.posture, "audit", detail)
     return judged, worst
@@ -184,7 +187,7 @@ def explain(
     if beyond:
         return Status.UNREACHABLE, "beyond reach", beyond
     audited = any(verdict.drop == "audit" for verdict in verdicts)
-    if exhaustive and not audited:
+    if exhaustive and not audited and all_miss_clearly(problem, verdicts):
         return explain_branches(problem.robot, verdicts)
     if proposal.stop is Stop.CONVERGED:
         details = "; ".join(dict.fromkeys(verdict.detail for verdict in verdicts))
@@ -192,15 +195,31 @@ def explain(
     return Status.NOT_FOUND, str(proposal.stop), None
 
 
+def all_miss_clearly(problem: Problem, verdicts: Sequence[Verdict]) -> bool:
+    """Whether every candidate that is off target is so by more than rounding could explain."""
+    least = problem.tolerance.position_m + ROUNDING * (1.0 + reach_m(problem.robot))
+    return all(
+        verdict.drop != "not finite"
+        and (verdict.drop != "position" or verdict.posture.position_error_m > least)
+        for verdict in verdicts
+    )
+
+
 def explain_branches(robot: Robot, verdicts: Sequence[Verdict]) -> tuple[Status, str, str]:
     """The proof by enumeration: every branch there is, and what blocks it."""
     blocked = [verdict for verdict in verdicts if verdict.drop == "limits"]
-    details = "; ".join(f"{verdict.posture.branch or 'branch'}: {verdict.detail}" for verdict in verdicts)
+    missing = [verdict for verdict in verdicts if verdict.drop != "limits"]
+    details = "; ".join(
+        f"{verdict.posture.branch or 'branch'}: {verdict.detail}" for verdict in blocked or missing
+    )
     if blocked:
+        if missing:
+            nearest = min(verdict.posture.position_error_m for verdict in missing)
+            details += f"; inside the limits the tip comes no nearer than {nearest:.3g} m"
         return (
             Status.UNREACHABLE,
             "limits block every branch",
-            f"all {len(verdicts)} branches enumerated: {details}",
+            f"all {len(blocked)} branches enumerated: {details}",
         )
     return Status.UNREACHABLE, "no branch", f"all branches of {robot.name} enumerated: {details}"
 
@@ -225,8 +244,9 @@ def out_of_reach(problem: Problem) -> str | None:
 def nearest_posture(problem: Problem, proposal: Proposal, verdicts: Sequence[Verdict]) -> BestEffort | None:
     """The nearest that the solver came, measured like a solution but never one."""
     tried = [verdict.posture.q for verdict in verdicts if verdict.drop != "not finite"]
-    if proposal.nearest is not None and np.isfinite(proposal.nearest).all():
-        tried.append(proposal.nearest)
+    nearest = proposal.nearest
+    if nearest is not None and nearest.shape == (problem.robot.dof,) and np.isfinite(nearest).all():
+        tried.append(nearest)
     postures = [measure(problem, BestEffort, q) for q in tried]
     best = min(postures, key=miss, default=None)
     return best if isinstance(best, BestEffort) else None

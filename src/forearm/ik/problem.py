@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput, unknown_unless_in
 from forearm.robots.robot import Robot
-from forearm.spatial import Array, Pose, as_pose
+from forearm.spatial import Array, Pose, as_pose, frozen_array
 
 TASKS = ("pose", "position")
 LIMIT_TOLERANCE = 1e-9
@@ -26,7 +27,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         for name, value in (("position_m", self.position_m), ("rotation_rad", self.rotation_rad)):
-            if not (np.isfinite(value) and value > 0.0):
+            if not (isinstance(value, Real) and 0.0 < value < np.inf):
                 raise InvalidInput(f"tolerance.{name}", f"is {value}", "Give a positive number.")
 
 
@@ -71,9 +72,11 @@ def pose_problem(
         raise InvalidInput(
             "target", "is a position without a rotation", 'Give a pose, or task="position" (--task position).'
         )
-    if max_iterations < 1:
-        raise InvalidInput("max_iterations", f"is {max_iterations}", "Give 1 or more.")
-    start = robot.home if seed is None else robot.joint_vector(seed, "seed").copy()
+    if not isinstance(max_iterations, Integral) or max_iterations < 1:
+        raise InvalidInput("max_iterations", f"is {max_iterations!r}", "Give a whole number, 1 or more.")
+    if tolerance is not None and not isinstance(tolerance, Tolerance):
+        raise InvalidInput("tolerance", f"is a {type(tolerance).__name__}", "Give a Tolerance.")
+    start = robot.home if seed is None else frozen_array(robot.joint_vector(seed, "seed"))
     warnings = [
         f"seed: joint {joint.name} at {value:.6g} is {past:.3g} past its {side} limit"
         for joint, value in zip(robot.joints, start, strict=True)

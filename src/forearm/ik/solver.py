@@ -7,6 +7,7 @@ A solver proposes joint vectors; it certifies nothing. Each lives in its own fil
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from dataclasses import dataclass
 from enum import StrEnum
@@ -89,10 +90,13 @@ def solver_names() -> tuple[str, ...]:
 def make_solver(name: str, **options: object) -> Solver:
     """The solver called ``name``, with its options."""
     unknown_unless_in("solver", name, solver_names())
+    valid = tuple(inspect.signature(_registered[name]).parameters)
+    for option in options:
+        unknown_unless_in(f"option of solver {name}", option, valid)
     try:
         return _registered[name](**options)
     except TypeError as error:
-        raise InvalidInput(f"solver {name!r}", f"does not take these options: {error}") from error
+        raise InvalidInput(f"solver {name!r}", f"cannot use an option: {error}") from error
 
 
 def default_solver(robot: Robot, task: str) -> str:

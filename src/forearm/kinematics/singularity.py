@@ -34,7 +34,7 @@ def singularities(robot: Robot, q: ArrayLike) -> tuple[Singularity, ...]:
     found = [*aligned_axes(robot, q), *dependent_joints(robot, q)]
     if robot.tree.family == "ur" and robot.dof == 6:
         found = [*ur_singularities(robot, q), *found]
-    if robot.tree.family == "planar":
+    if robot.tree.family == "planar" and robot.dof == 2:
         found = [*planar_singularities(robot, q), *found]
     return tuple(found)
 

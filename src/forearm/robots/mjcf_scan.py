@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -16,8 +17,13 @@ from forearm.errors import ModelError, shown
 from forearm.robots.safe_xml import MAX_DEPTH, MAX_ELEMENTS, Folders, parse_xml, read_bytes
 
 MAX_JOINTS = 500
-MAX_PARTS = 20_000
+MAX_PARTS = 5_000
 """Elements below worldbody, once every <replicate> is written out."""
+MAX_OF_A_KIND = 1_000
+"""Elements of one tag outside worldbody: the compiler's work grows with the square of some."""
+MAX_WORDS = 2**16
+"""Characters in an attribute, but for a mesh's own data."""
+MESH_DATA = {"vertex", "normal", "texcoord", "face", "elevation"}
 MAX_INCLUDES = 100
 MAX_COUNT = 1000
 """Largest value of an attribute that sizes something."""
@@ -92,12 +98,15 @@ def include_files(element: Element, folders: Folders, included: set[Path], depth
 def require_finite(element: Element, source: str) -> None:
     """MuJoCo itself takes NaN, with a line on stderr."""
     for attribute, text in element.items():
+        where = f"<{element.tag} name={shown(element.get('name', ''))}>: {attribute}={shown(text, 40)}"
+        if len(text) > MAX_WORDS and attribute not in MESH_DATA:
+            raise ModelError(source, f"{where} is longer than {MAX_WORDS} characters")
         if attribute in NAMES:
             continue
-        for word in text.split():
-            if not math.isfinite(value_of(word)):
-                where = f"<{element.tag} name={shown(element.get('name', ''))}>"
-                raise ModelError(source, f"{where}: {attribute}={shown(text, 40)} is not finite")
+        # Every spelling of NaN and infinity has an n; a number that overflows has an exponent.
+        words = text.split() if set("nNeE") & set(text) else ()
+        if not all(math.isfinite(value_of(word)) for word in words):
+            raise ModelError(source, f"{where} is not finite")
 
 
 def value_of(word: str) -> float:
@@ -117,6 +126,12 @@ def check_size(root: Element, source: str) -> None:
             if attribute in COUNTS and any(abs(value_of(word)) > MAX_COUNT for word in text.split()):
                 where = f"<{element.tag} {attribute}={shown(text, 40)}>"
                 raise ModelError(source, f"{where} is too large; the most is {MAX_COUNT}")
+    kinds = Counter(
+        element.tag for part in root if part.tag in SECTIONS - {"worldbody"} for element in part.iter()
+    )
+    tag, times = max(kinds.items(), key=lambda kind: kind[1], default=("", 0))
+    if times > MAX_OF_A_KIND:
+        raise ModelError(source, f"has {times} <{tag}> elements; the most is {MAX_OF_A_KIND}")
     if sum(1 for _ in root.iter()) > MAX_ELEMENTS:
         raise ModelError(source, f"has more than {MAX_ELEMENTS} XML elements")
     bodies = root.findall("worldbody")

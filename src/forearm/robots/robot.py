@@ -151,14 +151,14 @@ class Robot:
 
     def target_in_base(self, target: Pose, frame: str | None) -> Pose:
         """A target given in ``frame`` (None: the base; ``"world"``; or any frame that stands still)."""
+        # The world comes first: a root link may bear its name and stand elsewhere.
+        if frame == WORLD:
+            return self.base_in_world.inverse() @ target
         if frame is None or frame == self.base:
             return target
-        base_in_world_inverse = self.base_in_world.inverse()
-        if frame == WORLD:
-            return base_in_world_inverse @ target
         unknown_unless_in("frame", frame, (WORLD, *self.tree.frame_names()))
         frame_in_world = self.tree.root_in_world @ self.frame_in_ancestor(self.tree.root, frame)
-        return base_in_world_inverse @ frame_in_world @ target
+        return self.base_in_world.inverse() @ frame_in_world @ target
 
 
 def chain_in(

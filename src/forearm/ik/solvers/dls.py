@@ -25,9 +25,10 @@ class DampedLeastSquares(Iterative):
     summary = "damped least squares, fixed damping"
 
     def __init__(self, damping: float = 0.05, max_step_rad: float = 0.2, record: bool = False) -> None:
-        for name, value in (("damping", damping), ("max_step_rad", max_step_rad)):
-            if not value > 0.0:
-                raise InvalidInput(name, f"is {value}", "Give a positive number.")
+        if not 0.0 < damping < np.inf:
+            raise InvalidInput("damping", f"is {damping}", "Give a positive number.")
+        if not max_step_rad > 0.0:
+            raise InvalidInput("max_step_rad", f"is {max_step_rad}", "Give a positive number.")
         self.damping, self.max_step_rad, self.record = damping, max_step_rad, record
 
     def propose(self, problem: Problem) -> Proposal:
