@@ -99,9 +99,9 @@ class NoSolution(ForearmError):
 
 
 def shown(given: object, limit: int = 80) -> str:
-    """``given`` quoted for a message: escaped, on one line, and cut, since it may be hostile."""
+    """``given`` quoted for a message: escaped, on one line, its middle cut, since it may be hostile."""
     text = repr(str(given))
-    return text if len(text) <= limit else text[: limit - 4] + "...'"
+    return text if len(text) <= limit else f"{text[: limit // 2 - 2]}...{text[-limit // 2 + 1 :]}"
 
 
 def unknown_unless_in(kind: str, given: str, valid: Sequence[str], fix: str = "") -> None:

@@ -250,13 +250,13 @@ def test_a_jacobian_that_is_wrong_alone_is_caught(monkeypatch):
 
 def test_a_robot_without_inertia_has_its_dynamics_skipped_and_says_so():
     tree = arm().tree
-    bare = [Link(link.name) if link.name == "wrist_2_link" else link for link in tree.links]
+    bare = [Link(link.name) if link.name == "wrist_3_link" else link for link in tree.links]
     verification = verify(chain_in(replace(tree, links=tuple(bare))), SAMPLES)
     skipped = [row for row in verification.rows if row.skipped]
-    assert {row.skipped for row in skipped} == {"no inertia on joint wrist_2"}
+    assert {row.skipped for row in skipped} == {"no inertia on joint wrist_3"}
     assert {"mass matrix", "gravity at home", "bias force", "skew of Ṁ - 2C"} <= {r.quantity for r in skipped}
     assert verification.passed
-    assert "no inertia on joint wrist_2" in verification.summary()
+    assert "no inertia on joint wrist_3" in verification.summary()
     complete = [row.quantity for row in verify(arm(), SAMPLES).rows]
     assert [row.quantity for row in verification.rows] == complete
 
@@ -300,3 +300,11 @@ def test_the_command_exits_2_on_bad_input(arguments, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
+
+
+def test_a_link_without_inertia_between_two_joints_is_checked_like_any_other():
+    tree = arm().tree
+    bare = [Link(link.name) if link.name == "wrist_2_link" else link for link in tree.links]
+    verification = verify(chain_in(replace(tree, links=tuple(bare))), SAMPLES)
+    assert verification.passed
+    assert not any(row.skipped for row in verification.rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,17 @@ def test_the_watch_on_the_folder_has_teeth(tmp_path):
         mujoco.MjModel.from_xml_path(str(path))
     assert "secret.stl" in watch.opened()
     watch.close()
+
+
+def test_nothing_outside_is_so_much_as_looked_at(tmp_path, monkeypatch):
+    case = next(case for case in CASES if case.name == "parent mesh")
+    path = case.write(tmp_path)
+    seen: list[str] = []
+    realpath = os.path.realpath
+    monkeypatch.setattr(os.path, "realpath", lambda name, **options: seen.append(str(name)) or realpath(name))
+    with pytest.raises(UnsafePath):
+        case.load(path)
+    assert not [name for name in seen if "secret" in name]
 
 
 ALLOWED_MESH = "../secret.stl"

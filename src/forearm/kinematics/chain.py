@@ -61,7 +61,7 @@ def set_transform(row: Array, pose: Pose) -> None:
 
 def frame_with_z(axis: Array) -> Array:
     """A rotation whose third column is ``axis``; the identity for the z axis itself."""
-    if axis[2] == 1.0:
+    if axis[0] == 0.0 and axis[1] == 0.0 and axis[2] == 1.0:
         return np.eye(3)
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = np.cross(helper, axis)

@@ -173,8 +173,9 @@ def distance_range(
 ) -> tuple[float, float]:
     """The least and greatest distance of ``before`` and ``after`` as the joint between them turns.
 
-    d² = h² + r1² + r2² - 2 r1 r2 cos(φ + q), with h the offset along the axis, r1 and r2 the distances
-    from it and φ the angle between the two at q = 0.
+    d² = h² + (r1 - r2)² + 4 r1 r2 sin²((φ + q) / 2), with h the offset along the axis, r1 and r2 the
+    distances from it and φ the angle between the two at q = 0. Squares only, since a difference would
+    lose half of the digits where the two points can meet.
     """
     u, v = before - anchor, after - anchor
     u_across, v_across = u - axis * (axis @ u), v - axis * (axis @ v)
@@ -182,18 +183,17 @@ def distance_range(
     r1, r2 = float(np.linalg.norm(u_across)), float(np.linalg.norm(v_across))
     phase = float(np.arctan2(axis @ np.cross(u_across, v_across), u_across @ v_across))
 
-    def distance(cosine: float) -> float:
-        return float(np.sqrt(max(0.0, height**2 + r1**2 + r2**2 - 2.0 * r1 * r2 * cosine)))
+    def distance(angle: float) -> float:
+        return float(np.sqrt(height**2 + (r1 - r2) ** 2 + 4.0 * r1 * r2 * np.sin(0.5 * angle) ** 2))
 
     if upper - lower >= 2.0 * np.pi:
-        return distance(1.0), distance(-1.0)
+        return distance(0.0), distance(np.pi)
     start, end = phase + lower, phase + upper
-    cosines = [np.cos(start), np.cos(end)]
-    # The cosine peaks at multiples of 2π and bottoms out half a turn later.
-    highest = 1.0 if np.floor(end / (2.0 * np.pi)) > np.floor(start / (2.0 * np.pi)) else max(cosines)
-    shifted = (end - np.pi) / (2.0 * np.pi), (start - np.pi) / (2.0 * np.pi)
-    lowest = -1.0 if np.floor(shifted[0]) > np.floor(shifted[1]) else min(cosines)
-    return distance(highest), distance(lowest)
+    ends = distance(start), distance(end)
+    # Nearest at multiples of 2π, farthest half a turn later.
+    meets = np.floor(end / (2.0 * np.pi)) > np.floor(start / (2.0 * np.pi))
+    parts = np.floor((end - np.pi) / (2.0 * np.pi)) > np.floor((start - np.pi) / (2.0 * np.pi))
+    return distance(0.0) if meets else min(ends), distance(np.pi) if parts else max(ends)
 
 
 def combine(singles: list[tuple[float, float]], pairs: dict[int, tuple[float, float]]) -> tuple[float, float]:

@@ -93,7 +93,7 @@ def dependent_joints(robot: Robot, q: ArrayLike) -> list[Singularity]:
     """
     rows = jacobian(robot, q)[task_rows(robot.task)]
     _, singular, right = np.linalg.svd(rows)
-    if singular[-1] >= SINGULAR_RATIO * singular[0]:
+    if singular[-1] >= SINGULAR_RATIO * singular[0] > 0.0:
         return []
     names: tuple[str, ...] = ()
     if robot.dof <= len(rows):

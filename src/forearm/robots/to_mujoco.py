@@ -5,11 +5,14 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from forearm.robots.tree import Inertial, Joint, JointKind, Shape, Tree
+from forearm.robots.tree import Inertial, Joint, JointKind, Link, Shape, Tree
 from forearm.spatial import Pose, quaternion_from_rotation
 
-MASSLESS = 1e-6
-"""Mass (kg) and inertia (kg·m²) given to moving bodies of a model without them, so that it compiles."""
+MASSLESS = 1e-12
+"""Mass (kg) and inertia (kg·m²) given to moving bodies without them, so that the model compiles.
+
+Above MuJoCo's least of 1e-15 and far below anything that a result is held to.
+"""
 
 GEOM = {
     "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
@@ -32,7 +35,7 @@ def mujoco_spec(tree: Tree, shapes: bool = True) -> mujoco.MjSpec:
     spec.modelname = tree.name
     spec.compiler.degree = False
     spec.compiler.autolimits = False
-    spec.compiler.boundmass = MASSLESS if has_massless_motion(tree) else 0.0
+    spec.compiler.boundmass = MASSLESS if has_massless_links(tree) else 0.0
     spec.compiler.boundinertia = spec.compiler.boundmass
     bodies = {tree.root: root_body(spec, tree)}
     for joint in tree.joints:
@@ -122,23 +125,27 @@ def add_shape(spec: mujoco.MjSpec, body: mujoco.MjsBody, shape: Shape, name: str
         body.add_geom(size=size, **geom)
 
 
-def has_massless_motion(tree: Tree) -> bool:
-    """Whether some moving joint carries no mass or no inertia, so that its dynamics are undefined."""
-    return bool(massless_joints(tree))
+def has_massless_links(tree: Tree) -> bool:
+    """Whether a link on a moving joint has no mass or no inertia of its own."""
+    moving = {joint.child for joint in tree.joints if joint.kind.moves_along_one_axis}
+    return any(link.name in moving and not is_massive(link) for link in tree.links)
 
 
 def massless_joints(tree: Tree) -> tuple[str, ...]:
-    """Moving joints whose own link, with all that is welded to it, has no mass or no inertia."""
-    carried: dict[str, str] = {}
-    has_mass: dict[str, bool] = {}
-    for joint in tree.joints:
-        if joint.kind.moves_along_one_axis:
-            carried[joint.child] = joint.name
-            has_mass[joint.name] = False
-        elif joint.parent in carried:
-            carried[joint.child] = carried[joint.parent]
-    for link in tree.links:
-        body = link.inertial
-        if link.name in carried and body is not None and body.mass_kg > 0.0 and body.inertia_kgm2.any():
-            has_mass[carried[link.name]] = True
-    return tuple(name for name, massive in has_mass.items() if not massive)
+    """Moving joints that carry no mass or no inertia at all, so that their dynamics are undefined.
+
+    A joint may well carry a link without mass, as between the two axes of a universal joint: what
+    counts is everything beyond it.
+    """
+    massive = {link.name for link in tree.links if is_massive(link)}
+    for joint in reversed(tree.joints):
+        if joint.child in massive:
+            massive.add(joint.parent)
+    return tuple(
+        joint.name for joint in tree.joints if joint.kind.moves_along_one_axis and joint.child not in massive
+    )
+
+
+def is_massive(link: Link) -> bool:
+    body = link.inertial
+    return body is not None and body.mass_kg > 0.0 and bool(body.inertia_kgm2.any())

@@ -99,6 +99,9 @@ class Joint:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", frozen_array(self.axis))
+        # NumPy's own scalars warn about sums of infinities, which stand for "no limit" here.
+        object.__setattr__(self, "lower", float(self.lower))
+        object.__setattr__(self, "upper", float(self.upper))
 
     def motion(self, q: float) -> Pose:
         """The joint's own transform at ``q``."""
