@@ -2,6 +2,7 @@
 # make test     from a fresh clone: every test
 # make install  the environment alone, with all extras
 # make check    format, lint, types, the import rule and every test: what CI runs
+# make system   the system libraries for pictures, where they are missing and apt-get may install them
 # make evidence the artifacts behind the README's figures
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test install check lint evidence clean
+.PHONY: demo test install check lint system evidence clean
 
 demo: $(STAMP)
 	$(BIN)/forearm solve ur5e --position 0.3 0.2 0.55 --rpy-deg 180 0 0 --audit --out runs
@@ -26,6 +27,9 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+system:
+	ldconfig -p | grep -q libEGL.so.1 || { apt-get update -qq && apt-get install -y -qq libegl1 libgl1-mesa-dri; }
 
 evidence: $(STAMP)
 	$(BIN)/forearm bench kernels --out runs

@@ -95,7 +95,8 @@ class NoSolution(ForearmError):
 
     def __init__(self, result: Any) -> None:
         self.result = result
-        super().__init__(f"{result.status}: {result.reason}." + (f" {result.proof}" if result.proof else ""))
+        proof = f" ({result.proof})" if result.proof else ""
+        super().__init__(f"{result.status}: {result.reason}{proof}.")
 
 
 def shown(given: object, limit: int = 80) -> str:

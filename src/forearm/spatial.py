@@ -56,6 +56,9 @@ class Pose:
     position_m: Array
     quaternion_wxyz: Array
 
+    # NumPy must not take ``matrix @ pose`` for a product of arrays.
+    __array_ufunc__ = None
+
     def __init__(self, position_m: ArrayLike, quaternion_wxyz: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> None:
         position = finite_vector(position_m, 3, "position_m")
         quaternion = finite_vector(quaternion_wxyz, 4, "quaternion_wxyz")

@@ -90,8 +90,8 @@ CASES = {
     "no solution": (
         unreachable,
         forearm.NoSolution,
-        "UNREACHABLE: beyond reach. the target puts the tip 0.6 m outside what shoulder's axis can reach: "
-        "0.100003 to 0.9 m",
+        "UNREACHABLE: beyond reach (the target puts the tip 0.6 m outside what shoulder's axis can reach: "
+        "0.100003 to 0.9 m).",
     ),
 }
 

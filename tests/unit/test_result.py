@@ -203,7 +203,7 @@ def test_a_failure_gives_no_joint_vector_away(arms):
             with pytest.raises(forearm.NoSolution) as caught:
                 ask()
             assert caught.value.result is result
-            assert str(caught.value).startswith(f"{result.status}: {result.reason}.")
+            assert str(caught.value).startswith(f"{result.status}: {result.reason}")
     assert seen == [Status.UNREACHABLE, Status.UNREACHABLE, Status.NOT_FOUND]
 
 

@@ -69,6 +69,7 @@ def certify(
         diagnostics=Diagnostics(
             iterations=proposal.iterations,
             restarts=proposal.restarts,
+            ran=proposal.solver or solver.name,
             candidates=len(proposal.candidates),
             drops=dict(drops),
             damping=proposal.damping,
@@ -189,10 +190,11 @@ def explain(
     audited = any(verdict.drop == "audit" for verdict in verdicts)
     if exhaustive and not audited and all_miss_clearly(problem, verdicts):
         return explain_branches(problem.robot, verdicts)
-    if proposal.stop is Stop.CONVERGED:
+    if proposal.stop is Stop.CONVERGED and verdicts:
         details = "; ".join(dict.fromkeys(verdict.detail for verdict in verdicts))
         return Status.NOT_FOUND, f"rejected: {details}", None
-    return Status.NOT_FOUND, str(proposal.stop), None
+    stop = Stop.STALLED if proposal.stop is Stop.CONVERGED else proposal.stop
+    return Status.NOT_FOUND, str(stop), None
 
 
 def all_miss_clearly(problem: Problem, verdicts: Sequence[Verdict]) -> bool:
@@ -248,11 +250,12 @@ def nearest_posture(problem: Problem, proposal: Proposal, verdicts: Sequence[Ver
     if nearest is not None and nearest.shape == (problem.robot.dof,) and np.isfinite(nearest).all():
         tried.append(nearest)
     postures = [measure(problem, BestEffort, q) for q in tried]
-    best = min(postures, key=miss, default=None)
+    best = min(postures, key=failure_order, default=None)
     return best if isinstance(best, BestEffort) else None
 
 
-def miss(posture: Posture) -> float:
-    """Metres and radians summed, only to order failures."""
+def failure_order(posture: Posture) -> tuple[bool, float]:
+    """Postures inside the limits first, then by metres and radians summed: fit to order failures only."""
+    outside = min(posture.limit_margin_rad, posture.limit_margin_m) < -LIMIT_TOLERANCE
     rotation = posture.rotation_error_rad
-    return posture.position_error_m + (0.0 if np.isnan(rotation) else rotation)
+    return outside, posture.position_error_m + (0.0 if np.isnan(rotation) else rotation)

@@ -74,6 +74,8 @@ class Diagnostics:
 
     iterations: int
     restarts: int
+    ran: str
+    """The solver that ran. Not the one asked where that had nothing to look for but a best effort."""
     candidates: int
     drops: Mapping[str, int]
     """Candidates that the gate turned away, by reason."""
@@ -106,7 +108,7 @@ class IKResult:
     diagnostics: Diagnostics
     warnings: tuple[str, ...] = ()
     audit: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """With ``audit=True``: engine to the worst (m, rad) that its replay found over all solutions."""
+    """With ``audit=True``: engine to the worst (m, rad) that its replay found over all that it was given."""
 
     @property
     def q(self) -> Array:

@@ -67,6 +67,9 @@ def solve(
             f"These do: {', '.join(able)}.",
         )
     started = time.perf_counter()
-    hopeless = out_of_reach(problem) is not None and not chosen.exhaustive
-    proposal = (make_solver(BEST_EFFORT_SOLVER) if hopeless else chosen).propose(problem)
+    if out_of_reach(problem) and not chosen.exhaustive:
+        proposal = make_solver(BEST_EFFORT_SOLVER, record=bool(options.get("record"))).propose(problem)
+        proposal.solver = BEST_EFFORT_SOLVER
+    else:
+        proposal = chosen.propose(problem)
     return certify(problem, proposal, chosen, time.perf_counter() - started, audit)

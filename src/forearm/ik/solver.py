@@ -36,6 +36,8 @@ class Proposal:
     candidates: list[Array]
     """Joint vectors that the solver believes in, best first."""
     stop: Stop
+    solver: str | None = None
+    """Who made it, if not the solver that was asked."""
     nearest: Array | None = None
     """The joint vector that came nearest, if no candidate did."""
     iterations: int = 0

@@ -18,7 +18,7 @@ MAX_CHAIN_JOINTS = 30
 WORLD = "world"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Robot:
     """A serial chain of revolute, continuous and prismatic joints from ``base`` to ``tip``.
 
@@ -31,6 +31,9 @@ class Robot:
     tip: str
     joints: tuple[Joint, ...]
     held: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.dof} joints from {self.base} to {self.tip}>"
 
     @property
     def name(self) -> str:
