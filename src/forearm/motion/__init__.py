@@ -1,0 +1,1 @@
+"""Motion: where to go (routes), how fast (profiles), and the joint reference that follows."""
