@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from forearm.cli import FAILED, PASSED, print_json
+    from forearm.cli._table import print_metrics
     from forearm.evidence.record import Outcome
-    from forearm.evidence.report import shown_value
     from forearm.evidence.writer import ArtifactWriter
 
     module = panel_modules()[args.panel]
@@ -41,13 +41,5 @@ def run(args: argparse.Namespace) -> int:
         metrics = {metric.name: metric.value for metric in record.metrics}
         print_json({"outcome": record.outcome, "metrics": metrics, "artifact": str(folder)})
     else:
-        print(f"{record.title}\n{record.summary}\n")
-        width = max(len(metric.meaning) for metric in record.metrics)
-        for metric in record.metrics:
-            notes = [f"source: {metric.source}" if metric.source else ""]
-            notes.append(f"must hold: {metric.bar}" if metric.bar else "")
-            verdict = {True: "ok", False: "FAILS", None: ""}[metric.passed]
-            line = f"  {metric.meaning:<{width}}  {shown_value(metric):<14} {verdict:<6}"
-            print(f"{line}{'; '.join(note for note in notes if note)}".rstrip())
-        print(f"\n{record.outcome}. Evidence: {folder}\nReport:   {folder / 'report.html'}")
+        print_metrics(record, folder)
     return PASSED if record.outcome is Outcome.PASSED else FAILED

@@ -54,6 +54,13 @@ class ArtifactWriter:
         lines = (json.dumps(plain(row), allow_nan=False) for row in rows)
         self.write_text(f"{name}.jsonl", "".join(line + "\n" for line in lines))
 
+    def event(self, time_s: float, kind: str, text: str) -> None:
+        """Append to ``events.jsonl`` and have it on the disk before going on."""
+        with (self.folder / "events.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"time_s": plain(time_s), "kind": kind, "text": text}) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+
     def write_text(self, name: str, text: str) -> None:
         write_whole(self.folder / name, text.encode("utf-8"))
 

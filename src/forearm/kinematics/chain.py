@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from forearm.robots.robot import Robot
-from forearm.robots.tree import JointKind
+from forearm.robots.tree import Joint, JointKind
 from forearm.spatial import Array, Pose, frozen_array
 
 # Columns of a chain row. 0..8 hold the rotation, row by row.
@@ -45,11 +45,11 @@ def chain_of(robot: Robot) -> Array:
         if joint.kind is JointKind.FIXED:
             continue
         row = moving[joint.name]
-        axis_frame = Pose.from_rotation((0.0, 0.0, 0.0), frame_with_z(joint.axis))
-        set_transform(chain[row], pending @ axis_frame)
+        axis = axis_frame(joint)
+        set_transform(chain[row], pending @ axis)
         chain[row, SLIDES] = joint.kind is JointKind.PRISMATIC
         chain[row, LOWER : UPPER + 1] = joint.lower, joint.upper
-        pending = axis_frame.inverse()
+        pending = axis.inverse()
     set_transform(chain[-1], pending @ robot.tip_frame.pose)
     return frozen_array(chain)
 
@@ -57,6 +57,11 @@ def chain_of(robot: Robot) -> Array:
 def set_transform(row: Array, pose: Pose) -> None:
     row[:POSITION] = pose.rotation.ravel()
     row[POSITION : POSITION + 3] = pose.position_m
+
+
+def axis_frame(joint: Joint) -> Pose:
+    """The chain's frame for a joint, whose z is the joint's axis, in the joint's own frame."""
+    return Pose.from_rotation((0.0, 0.0, 0.0), frame_with_z(joint.axis))
 
 
 def frame_with_z(axis: Array) -> Array:

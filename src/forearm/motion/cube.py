@@ -7,6 +7,7 @@ segments in all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -31,7 +32,7 @@ def cube_edges() -> list[tuple[Corner, Corner]]:
 
 
 def stroke() -> list[Corner]:
-    """The sixteen corners of a stroke over all edges, by Hierholzer's algorithm from (0, 0, 0)."""
+    """The sixteen corners of a stroke over all edges, from (1, 1, 1) to (0, 0, 0): Hierholzer's algorithm."""
     left: dict[Corner, list[Corner]] = {corner: [] for corner in product((0, 1), repeat=3)}
     for a, b in [*cube_edges(), *REPEATED]:
         left[a].append(b)
@@ -54,7 +55,7 @@ def cube(center_m: ArrayLike, side_m: float, orientation: Pose) -> Route:
     return polyline(corner_points(center_m, side_m, stroke()), orientation)
 
 
-def corner_points(center_m: ArrayLike, side_m: float, corners: list[Corner]) -> Array:
+def corner_points(center_m: ArrayLike, side_m: float, corners: Sequence[Corner]) -> Array:
     """Corners of the unit cube as points of the cube that is meant (m)."""
     center = finite_vector(center_m, 3, "center_m")
     return center + positive(side_m, "side_m") * (np.array(corners) - 0.5)

@@ -25,7 +25,11 @@ class Profile(Protocol):
     def duration_s(self) -> float: ...
 
     def at(self, times_s: Array) -> ProfilePoints:
-        """The profile at times in [0, duration]; before and after, it rests."""
+        """The profile at times in [0, duration]; before and after, it rests.
+
+        Where the second derivative jumps it is the one that follows: what a controller needs from this
+        tick to the next. At the end itself it is zero.
+        """
         ...
 
 
@@ -37,10 +41,12 @@ class Polynomial:
     duration_s: float
 
     def at(self, times_s: Array) -> ProfilePoints:
-        u = np.clip(np.asarray(times_s, dtype=np.float64) / self.duration_s, 0.0, 1.0)
+        u, moves = share_of_time(times_s, self.duration_s)
         curve = np.polynomial.Polynomial(self.coefficients)
         speed, acceleration = curve.deriv(), curve.deriv(2)
-        return ProfilePoints(curve(u), speed(u) / self.duration_s, acceleration(u) / self.duration_s**2)
+        return ProfilePoints(
+            curve(u), moves * speed(u) / self.duration_s, moves * acceleration(u) / self.duration_s**2
+        )
 
 
 def cubic(duration_s: float) -> Polynomial:
@@ -61,15 +67,14 @@ class Trapezoid:
     ramp: float = 0.25
 
     def at(self, times_s: Array) -> ProfilePoints:
-        u = np.clip(np.asarray(times_s, dtype=np.float64) / self.duration_s, 0.0, 1.0)
+        u, moves = share_of_time(times_s, self.duration_s)
         top = 1.0 / (1.0 - self.ramp)
-        rises, falls = u < self.ramp, u > 1.0 - self.ramp
+        rises, falls = u < self.ramp, u >= 1.0 - self.ramp
         rest = 1.0 - u
         s = np.where(rises, 0.5 * top * u**2 / self.ramp, top * (u - 0.5 * self.ramp))
         s = np.where(falls, 1.0 - 0.5 * top * rest**2 / self.ramp, s)
         speed = top * np.where(rises, u / self.ramp, np.where(falls, rest / self.ramp, 1.0))
-        inside = (u > 0.0) & (u < 1.0)
-        sense = np.where(rises, 1.0, np.where(falls, -1.0, 0.0)) * inside
+        sense = np.where(rises, 1.0, np.where(falls, -1.0, 0.0)) * moves
         return ProfilePoints(s, speed / self.duration_s, sense * top / self.ramp / self.duration_s**2)
 
 
@@ -87,6 +92,12 @@ def profile(name: str, duration_s: float) -> Profile:
     """The profile called ``name``."""
     unknown_unless_in("profile", name, tuple(PROFILES))
     return PROFILES[name](duration_s)
+
+
+def share_of_time(times_s: Array, duration_s: float) -> tuple[Array, Array]:
+    """Time as a share of the duration, kept within [0, 1], and where the motion lasts: [0, duration)."""
+    u = np.asarray(times_s, dtype=np.float64) / duration_s
+    return np.clip(u, 0.0, 1.0), (u >= 0.0) & (u < 1.0)
 
 
 def checked_duration(duration_s: float) -> float:

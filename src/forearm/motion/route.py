@@ -17,6 +17,11 @@ from numpy.typing import ArrayLike
 from forearm.errors import InvalidInput
 from forearm.spatial import Array, Pose, finite_vector, frozen_array, rotation_exp, rotation_log
 
+ROUNDING = 1e-12
+"""Rotation (rad) below which two orientations are one and the same."""
+LARGEST_GAP = 1e-9
+"""How far (m, or entries of a rotation) a segment may start from where the last one ended."""
+
 
 class SegmentPoints(NamedTuple):
     """A segment at n parameters: poses and their derivatives by s."""
@@ -58,7 +63,9 @@ class Line:
 
     @property
     def turn_rad(self) -> Array:
-        return rotation_log(self.end.rotation @ self.start.rotation.T)
+        turn = rotation_log(self.end.rotation @ self.start.rotation.T)
+        # What rounding leaves of two equal rotations is not a turn.
+        return turn if np.abs(turn).max() > ROUNDING else np.zeros(3)
 
     def at(self, s: Array) -> SegmentPoints:
         step = self.end.position_m - self.start.position_m
@@ -113,6 +120,20 @@ class Route:
     """Segments end to end. The tip stops where two of them meet."""
 
     segments: tuple[Segment, ...]
+
+    def __post_init__(self) -> None:
+        if not self.segments:
+            raise InvalidInput("route", "has no segment", "Give one or more.")
+        ends = [segment.at(np.array([0.0, 1.0])) for segment in self.segments]
+        for index, (left, right) in enumerate(pairwise(ends)):
+            gap = np.abs(left.positions_m[1] - right.positions_m[0]).max()
+            turn = np.abs(left.rotations[1] - right.rotations[0]).max()
+            if not max(gap, turn) <= LARGEST_GAP:
+                raise InvalidInput(
+                    "route",
+                    f"is torn between segments {index + 1} and {index + 2}: {gap:.3g} m, {turn:.3g} rad",
+                    "Each segment must start where the one before it ends.",
+                )
 
     @property
     def length_m(self) -> float:

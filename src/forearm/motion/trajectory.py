@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput
 from forearm.motion.profile import Profile
 from forearm.motion.reference import JointReference, TipReference
-from forearm.motion.route import Route, SegmentPoints
+from forearm.motion.route import Route, SegmentPoints, positive
 from forearm.spatial import Array
+
+SNAP = 1e-6
+"""Share of a tick within which two moments are the same."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,10 +38,15 @@ class Trajectory:
         return float(self.starts_s[-1])
 
     def at(self, times_s: Array, dt_s: float) -> TipReference:
-        """The tip at the given times; before and after, it rests at the ends."""
-        times = np.clip(np.asarray(times_s, dtype=np.float64), 0.0, self.duration_s)
-        starts = self.starts_s
-        which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(self.profiles) - 1)
+        """The tip at the given times; before and after, it rests at the ends.
+
+        A tick that rounding puts beside the moment where two segments meet is put on it, and belongs to
+        the second.
+        """
+        times = np.asarray(times_s, dtype=np.float64)
+        starts, near = self.starts_s, SNAP * positive(dt_s, "dt_s")
+        which = np.searchsorted(starts, times + near, side="right") - 1
+        which = np.clip(which, 0, len(self.profiles) - 1)
         poses = np.zeros((len(times), 4, 4))
         poses[:, 3, 3] = 1.0
         twists, accelerations = np.zeros((len(times), 6)), np.zeros((len(times), 6))
@@ -45,7 +54,10 @@ class Trajectory:
             ticks = which == index
             if not ticks.any():
                 continue
-            timing = profile.at(times[ticks] - starts[index])
+            local = times[ticks] - starts[index]
+            local[np.abs(local) < near] = 0.0
+            local[np.abs(local - profile.duration_s) < near] = profile.duration_s
+            timing = profile.at(local)
             points: SegmentPoints = segment.at(timing.s)
             poses[ticks, :3, :3] = points.rotations
             poses[ticks, :3, 3] = points.positions_m
@@ -56,9 +68,13 @@ class Trajectory:
         return TipReference(dt_s, poses, twists, accelerations, which)
 
     def sampled(self, dt_s: float) -> TipReference:
-        """The tip at every tick from the start to the end."""
-        count = round(self.duration_s / dt_s) + 1
-        return self.at(dt_s * np.arange(count), dt_s)
+        """The tip at every tick from the start to the first at which it rests at the end."""
+        return self.at(tick_times_s(self.duration_s, dt_s), dt_s)
+
+
+def tick_times_s(duration_s: float, dt_s: float) -> Array:
+    """The ticks from 0 to the first that is not before the end."""
+    return dt_s * np.arange(int(np.ceil(duration_s / positive(dt_s, "dt_s") - SNAP)) + 1)
 
 
 def timed(route: Route, profiles: Sequence[Profile]) -> Trajectory:
@@ -70,14 +86,14 @@ def timed(route: Route, profiles: Sequence[Profile]) -> Trajectory:
     return Trajectory(route, tuple(profiles))
 
 
-def joint_quintics(waypoints: Array, seconds: float, dt_s: float) -> JointReference:
+def joint_quintics(waypoints: ArrayLike, seconds: float, dt_s: float) -> JointReference:
     """From waypoint to waypoint (m, n) in joint space, at rest at each: a quintic every ``seconds``.
 
     Straight in joint space, so the tip bows away from the straight line between the waypoints.
     """
-    points = np.asarray(waypoints, dtype=np.float64)
-    count = round(seconds * (len(points) - 1) / dt_s) + 1
-    times = np.minimum(dt_s * np.arange(count) / seconds, len(points) - 1.0)
+    points = checked_waypoints(waypoints)
+    ticks_s = tick_times_s(positive(seconds, "seconds") * (len(points) - 1), dt_s)
+    times = np.minimum(ticks_s / seconds, len(points) - 1.0)
     leg = np.minimum(times.astype(int), len(points) - 2)
     u = (times - leg)[:, None]
     step = np.diff(points, axis=0)[leg]
@@ -85,3 +101,13 @@ def joint_quintics(waypoints: Array, seconds: float, dt_s: float) -> JointRefere
     first = 30.0 * u**2 * (1.0 - u) ** 2 / seconds
     second = 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / seconds**2
     return JointReference(dt_s, points[leg] + step * s, step * first, step * second)
+
+
+def checked_waypoints(waypoints: ArrayLike) -> Array:
+    """Joint vectors (m, n), two or more, finite; raises ``InvalidInput``."""
+    points = np.asarray(waypoints, dtype=np.float64)
+    if points.ndim != 2 or len(points) < 2:
+        raise InvalidInput("waypoints", f"have shape {points.shape}", "Give two or more joint vectors.")
+    if not np.isfinite(points).all():
+        raise InvalidInput("waypoints", "hold a value that is not finite")
+    return points

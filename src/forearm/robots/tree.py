@@ -139,6 +139,8 @@ class Tree:
     root_in_world: Pose = field(default_factory=Pose.identity)
     postures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Named postures: joint name to value."""
+    servos: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Built-in position drives: joint name to stiffness (N·m/rad) and damping (N·m·s/rad)."""
     base: str | None = None
     tip: str | None = None
     task: str | None = None

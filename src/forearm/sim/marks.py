@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +21,8 @@ TARGET_RGBA: Rgba = (0.98, 0.78, 0.12, 1.0)
 PATH_RGBA: Rgba = (0.90, 0.24, 0.42, 1.0)
 GHOST_RGBA: Rgba = (0.36, 0.60, 0.86, 1.0)
 GHOST_SCALE = 0.97
+THINNING = 0.1
+"""How far a drawn path may cut its corners, in its own radii."""
 
 
 def add_triad(scene: mujoco.MjvScene, frame_in_world: Pose, length_m: float) -> None:
@@ -48,13 +52,37 @@ def add_point(scene: mujoco.MjvScene, position_m: ArrayLike, radius_m: float, rg
 def add_polyline(
     scene: mujoco.MjvScene, points_m: ArrayLike, radius_m: float, rgba: Rgba = PATH_RGBA
 ) -> None:
-    """A path through points (n, 3) in the world; points that coincide with the one before are passed over."""
-    points = np.asarray(points_m, dtype=np.float64).reshape(-1, 3)
-    start = 0
-    for end in range(1, len(points)):
-        if np.linalg.norm(points[end] - points[start]) > 1e-9:
-            add_connector(scene, mujoco.mjtGeom.mjGEOM_CAPSULE, radius_m, points[start], points[end], rgba)
-            start = end
+    """A path through points (n, 3) in the world, without those that cannot be told from the line."""
+    points = thinned(np.asarray(points_m, dtype=np.float64).reshape(-1, 3), THINNING * radius_m)
+    for start, end in pairwise(points):
+        add_connector(scene, mujoco.mjtGeom.mjGEOM_CAPSULE, radius_m, start, end, rgba)
+
+
+def thinned(points_m: Array, tolerance_m: float) -> Array:
+    """The fewest of the points (n, 3) that keep the path within the tolerance: Douglas and Peucker's way."""
+    keep = np.zeros(len(points_m), dtype=bool)
+    keep[[0, -1] if len(points_m) else []] = True
+    spans = [(0, len(points_m) - 1)]
+    while spans:
+        first, last = spans.pop()
+        if last - first < 2:
+            continue
+        away = distance_to_line(points_m[first + 1 : last], points_m[first], points_m[last])
+        farthest = int(np.argmax(away))
+        if away[farthest] > tolerance_m:
+            middle = first + 1 + farthest
+            keep[middle] = True
+            spans += [(first, middle), (middle, last)]
+    kept = points_m[keep]
+    apart = np.linalg.norm(np.diff(kept, axis=0), axis=1) > 1e-9
+    return kept[np.concatenate([[True], apart])] if len(kept) else kept
+
+
+def distance_to_line(points_m: Array, start_m: Array, end_m: Array) -> Array:
+    """How far each point (n, 3) is from the straight line between two others (n,)."""
+    step = end_m - start_m
+    share = np.clip((points_m - start_m) @ step / max(float(step @ step), 1e-30), 0.0, 1.0)
+    return np.linalg.norm(points_m - start_m - np.multiply.outer(share, step), axis=1)
 
 
 def add_ghost(

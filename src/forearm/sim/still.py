@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from forearm.robots.robot import Robot
     from forearm.sim.framing import View
+    from forearm.sim.scene import Block
 
 Image = NDArray[np.uint8]
 
@@ -40,6 +41,7 @@ def render(
     target: Pose | None = None,
     ghosts: Sequence[ArrayLike] = (),
     paths: Sequence[ArrayLike] = (),
+    blocks: Sequence[Block] = (),
     view: View | None = None,
     width: int = 960,
     height: int = 720,
@@ -48,9 +50,10 @@ def render(
 
     ``target`` (in the base) is drawn as a frame, or as a ball for an arm whose targets are points;
     ``ghosts`` are other joint vectors, drawn translucent; ``paths`` are polylines (n, 3) in the base,
-    m. Without ``view`` the camera frames all of them. Raises ``NoPicture`` where nothing can draw.
+    m; ``blocks`` stand around the arm and may run out of the frame. Without ``view`` the camera frames
+    all the rest. Raises ``NoPicture`` where nothing can draw.
     """
-    with open_studio(robot, width=width, height=height) as studio:
+    with open_studio(robot, blocks=blocks, width=width, height=height) as studio:
         return studio.picture(q, target=target, ghosts=ghosts, paths=paths, view=view)
 
 
@@ -65,7 +68,9 @@ def save_png(path: str | Path, image: Image) -> Path:
 
 
 @contextmanager
-def open_studio(robot: Robot, *, width: int = 960, height: int = 720) -> Iterator[Studio]:
+def open_studio(
+    robot: Robot, *, blocks: Sequence[Block] = (), width: int = 960, height: int = 720
+) -> Iterator[Studio]:
     """A ``Studio`` that takes any number of pictures of one robot until the block ends."""
     for name, side in (("width", width), ("height", height)):
         if not 16 <= side <= MAX_SIDE_PX:
@@ -75,7 +80,7 @@ def open_studio(robot: Robot, *, width: int = 960, height: int = 720) -> Iterato
 
     from forearm.sim.studio import studio_spec
 
-    spec = studio_spec(robot)
+    spec = studio_spec(robot, blocks)
     spec.visual.global_.offwidth = SUPERSAMPLING * width
     spec.visual.global_.offheight = SUPERSAMPLING * height
     model = spec.compile()

@@ -14,6 +14,8 @@ from forearm.robots.robot import Robot
 from forearm.robots.to_mujoco import mujoco_spec
 from forearm.robots.tree import Link, Tree
 from forearm.sim.framing import FIELD_OF_VIEW_DEG, View
+from forearm.sim.furniture import PREFIX, add_blocks
+from forearm.sim.scene import Block
 from forearm.spatial import Array
 
 FLOOR = "studio_floor"
@@ -25,8 +27,8 @@ PLINTH_MARGIN_M = 0.01
 VISIBLE_GROUPS = 3
 
 
-def studio_spec(robot: Robot) -> mujoco.MjSpec:
-    """The robot alone on a floor that touches nothing, with a sky and two lights.
+def studio_spec(robot: Robot, blocks: Sequence[Block] = ()) -> mujoco.MjSpec:
+    """The robot and the blocks around it on a floor that touches nothing, with a sky and two lights.
 
     An arm without shapes is drawn as a skeleton. The floor lies under the lowest part that stands
     still; ``settle_floor`` lowers it for postures that reach below.
@@ -36,6 +38,7 @@ def studio_spec(robot: Robot) -> mujoco.MjSpec:
     spec = mujoco_spec(tree)
     spec.stat.extent = size_m
     polish(spec)
+    add_blocks(spec, blocks)
     add_floor(spec, size_m)
     add_sky_and_lights(spec)
     spec.visual.quality.shadowsize = 8192
@@ -159,7 +162,7 @@ def posed(model: mujoco.MjModel, robot: Robot, q: ArrayLike) -> mujoco.MjData:
 
 
 def arm_points(model: mujoco.MjModel, data: mujoco.MjData, standing: bool = False) -> Array:
-    """Corners of the boxes around the visible shapes (n, 3), world, m.
+    """Corners of the boxes around the arm's visible shapes (n, 3), world, m.
 
     With ``standing`` only of those that never move.
     """
@@ -167,7 +170,8 @@ def arm_points(model: mujoco.MjModel, data: mujoco.MjData, standing: bool = Fals
     points = []
     for geom in range(model.ngeom):
         moves = model.body_weldid[model.geom_bodyid[geom]] != 0
-        if model.geom(geom).name in (FLOOR, PLINTH) or (standing and moves):
+        name = model.geom(geom).name
+        if name in (FLOOR, PLINTH) or name.startswith(PREFIX) or (standing and moves):
             continue
         if model.geom_group[geom] < VISIBLE_GROUPS and np.isfinite(model.geom_aabb[geom]).all():
             local = model.geom_aabb[geom, :3] + corners * model.geom_aabb[geom, 3:]

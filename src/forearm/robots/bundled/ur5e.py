@@ -34,6 +34,8 @@ DH_ROWS = [
     (-pi / 2, 0.0, 0.0996),
 ]
 MAX_TORQUE_NM = [150.0, 150.0, 150.0, 28.0, 28.0, 28.0]
+SERVO_KP = [2000.0, 2000.0, 2000.0, 500.0, 500.0, 500.0]
+SERVO_KD = [400.0, 400.0, 400.0, 100.0, 100.0, 100.0]
 POSTURES_DEG = {
     "home": (-90.0, -90.0, 90.0, -90.0, -90.0, 0.0),
     "elbow_up": (0.0, -90.0, 90.0, 0.0, 0.0, 0.0),
@@ -107,6 +109,7 @@ def describe(tool_length_m: float = 0.0) -> Tree:
             posture: {name: radians(value) for name, value in zip(JOINT_NAMES, values, strict=True)}
             for posture, values in POSTURES_DEG.items()
         },
+        servos={name: (SERVO_KP[i], SERVO_KD[i]) for i, name in enumerate(JOINT_NAMES)},
         tip=frames[-1].name,
         family="ur",
     )

@@ -1,0 +1,1 @@
+"""Control: pure controllers, one law a file, behind one signature."""

@@ -1,0 +1,1 @@
+"""One law a file. A new file here is a new controller."""

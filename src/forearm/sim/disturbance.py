@@ -1,0 +1,74 @@
+"""Where the real arm differs from the believed one: load, friction, drives, pushes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from forearm.errors import InvalidInput
+from forearm.sim.scene import Scene, tip_body
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """All zero: the arm is what the controller believes."""
+
+    payload: float = 0.0
+    """Mass at the tip, as a share of the arm's moving mass."""
+    friction_nm: float = 0.0
+    """Dry friction in every joint."""
+    gain: float = 0.0
+    """Every drive is this share too strong (or too weak, if negative)."""
+    push_n: float = 0.0
+    """A sideways force on the tip, for half a second in the middle of the run."""
+
+    def __post_init__(self) -> None:
+        if self.payload < 0.0 or self.friction_nm < 0.0 or not -1.0 < self.gain < 10.0:
+            raise InvalidInput("disturbance", f"is {self}", "Give payload, friction >= 0 and gain > -1.")
+
+    @property
+    def nothing(self) -> bool:
+        return not (self.payload or self.friction_nm or self.gain or self.push_n)
+
+
+def disturbed(scene: Scene, disturbance: Disturbance) -> mujoco.MjModel:
+    """The model of what really happens; ``scene.plant`` stays what the controller believes."""
+    model = scene.model
+    if disturbance.nothing:
+        return model
+    changed = copy.copy(model)
+    moving = model.body_weldid > 0
+    body = tip_body(scene)
+    mass = disturbance.payload * float(model.body_mass[moving].sum())
+    if mass:
+        add_point_mass(changed, body, mass, scene)
+    changed.dof_frictionloss[:] = model.dof_frictionloss + disturbance.friction_nm
+    changed.actuator_gainprm[:] = model.actuator_gainprm * (1.0 + disturbance.gain)
+    changed.actuator_biasprm[:] = model.actuator_biasprm * (1.0 + disturbance.gain)
+    mujoco.mj_setConst(changed, mujoco.MjData(changed))
+    return changed
+
+
+def add_point_mass(model: mujoco.MjModel, body: int, mass_kg: float, scene: Scene) -> None:
+    """Put a point mass at the tip: I += m (d·d E - d dᵀ) about the new centre of mass."""
+    old_mass, old_center = float(model.body_mass[body]), model.body_ipos[body].copy()
+    axes = np.zeros(9)
+    mujoco.mju_quat2Mat(axes, model.body_iquat[body])
+    turn = axes.reshape(3, 3)
+    tensor = turn @ np.diag(model.body_inertia[body]) @ turn.T
+    tip = scene.robot.tip_frame.pose.position_m
+    mass = old_mass + mass_kg
+    center = (old_mass * old_center + mass_kg * tip) / mass
+    for share, point in ((old_mass, old_center), (mass_kg, tip)):
+        offset = point - center
+        tensor = tensor + share * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+    moments, vectors = np.linalg.eigh(tensor)
+    if np.linalg.det(vectors) < 0.0:
+        vectors[:, 0] = -vectors[:, 0]
+    quaternion = np.zeros(4)
+    mujoco.mju_mat2Quat(quaternion, vectors.ravel())
+    model.body_mass[body], model.body_ipos[body] = mass, center
+    model.body_inertia[body], model.body_iquat[body] = moments, quaternion
