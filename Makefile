@@ -1,4 +1,4 @@
-# make demo     from a fresh clone: a UR5e answer, certified, with a picture; prints where it lies
+# make demo     from a fresh clone: the UR5e draws all edges of a cube; prints where the evidence lies
 # make test     from a fresh clone: every test
 # make install  the environment alone, with all extras
 # make check    format, lint, types, the import rule and every test: what CI runs
@@ -14,7 +14,7 @@ STAMP := $(VENV)/.installed
 .PHONY: demo test install check lint system evidence clean
 
 demo: $(STAMP)
-	$(BIN)/forearm solve ur5e --position 0.3 0.2 0.55 --rpy-deg 180 0 0 --audit --out runs
+	$(BIN)/forearm run cube --compare --out runs
 
 test: $(STAMP)
 	$(BIN)/pytest -n 2 --dist loadfile
@@ -36,6 +36,8 @@ evidence: $(STAMP)
 	$(BIN)/forearm bench planar --out runs
 	$(BIN)/forearm bench ur5e --out runs
 	$(BIN)/forearm bench honesty --out runs
+	$(BIN)/forearm run square --out runs
+	$(BIN)/forearm run cube --compare --out runs
 
 # The stamp is as old as the environment: it is remade when the project's requirements change.
 $(STAMP): pyproject.toml

@@ -14,7 +14,7 @@ class RandomGuess:
 
     name = "random_guess"
     summary = "the best of 2000 random joint vectors"
-    exhaustive = False
+    settles = False
 
     def supports(self, robot, task):
         return True

@@ -4,6 +4,10 @@
 certified or says why there is none. Conventions (frames, units, orders) stand in docs/conventions.md.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from forearm.arm import Arm, load
 from forearm.errors import (
     ForearmError,
@@ -22,7 +26,19 @@ from forearm.ik.solver import solver_names
 from forearm.robots.catalog import bundled_names as robot_names
 from forearm.spatial import Pose, pose_error
 
+if TYPE_CHECKING:
+    from forearm.evidence.record import Record
+
 __version__ = "0.1.0"
+
+
+def run(task: str, **options: Any) -> Record:
+    """Run a task as ``forearm run`` does and keep its evidence; see ``forearm.tasks``."""
+    # Imported here: a task brings the simulator, and loading an arm must not.
+    from forearm.tasks._runner import run as run_task
+
+    return run_task(task, **options)
+
 
 __all__ = [
     "Arm",
@@ -44,5 +60,6 @@ __all__ = [
     "load",
     "pose_error",
     "robot_names",
+    "run",
     "solver_names",
 ]

@@ -43,7 +43,7 @@ class Arm(Robot):
 
     @property
     def reach_m(self) -> float:
-        """The largest distance of the tip from the first joint's axis."""
+        """An upper bound (m) on the distance of the tip from a point of the first joint's axis."""
         return reach.reach_m(self)
 
     def ik(self, target: Any, **question: Any) -> IKResult:
@@ -58,9 +58,9 @@ def load(
     tip: str | None = None,
     joints: tuple[str, ...] | None = None,
     hold: Mapping[str, float] | None = None,
-    tool: Pose | float | None = None,
+    tool: Pose | ArrayLike | float | None = None,
     assets: str | Path | None = None,
-    root: Pose | None = None,
+    root: Pose | ArrayLike | None = None,
     **options: Any,
 ) -> Arm:
     """An arm from a bundled name, a URDF or an MJCF file.
@@ -72,9 +72,10 @@ def load(
         tip: the link, body, site or frame to move; default: the end of the only chain.
         joints: the joints of the chain that move; the others are held.
         hold: joint name to the value it is held at; joints held without one rest at zero.
-        tool: a pose in the tip's frame, or a length (m) along its z axis, that becomes the tip.
+        tool: a pose in the tip's frame (a 4x4 matrix will do), or a length (m) along its z axis; it
+            becomes the tip.
         assets: a folder that the model may read meshes from, besides its own.
-        root: where the robot stands in the world.
+        root: where the robot stands in the world; a 4x4 matrix will do.
         options: parameters of a bundled arm, such as ``tool_length_m`` of the ``ur5e``.
 
     Raises:

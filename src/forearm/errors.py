@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
 
 class ForearmError(Exception):
-    """Base of every error that forearm raises on purpose."""
+    """Base of every error that forearm raises on purpose. Pickles whole, so that it crosses processes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By default an exception is rebuilt from its text, which is not what the constructors take.
+        return restored, (type(self), self.args, self.__dict__)
+
+
+def restored(kind: type[ForearmError], args: tuple[Any, ...], data: dict[str, Any]) -> ForearmError:
+    """The error that was pickled, without running its constructor."""
+    error = kind.__new__(kind, *args)
+    Exception.__init__(error, *args)
+    error.__dict__.update(data)
+    return error
 
 
 class ModelWarning(UserWarning):
@@ -32,7 +44,7 @@ class InvalidInput(ForearmError, ValueError):
 class UnknownName(ForearmError, LookupError):
     """A name was given that is not among the valid ones."""
 
-    def __init__(self, kind: str, given: str, valid: Iterable[str], fix: str = "") -> None:
+    def __init__(self, kind: str, given: object, valid: Iterable[str], fix: str = "") -> None:
         self.kind, self.given, self.valid = kind, given, tuple(valid)
         listed = ", ".join(self.valid[:30]) or "(none)"
         if len(self.valid) > 30:
@@ -90,6 +102,14 @@ class ArtifactError(ForearmError):
         super().__init__(f"{self.path}: {problem}." + (f" {fix}" if fix else ""))
 
 
+class SolverError(ForearmError):
+    """A solver raised, or gave back something that is not a proposal. The cause is kept."""
+
+    def __init__(self, solver: str, problem: str) -> None:
+        self.solver, self.problem = solver, problem
+        super().__init__(f"solver {shown(solver)} {problem}.")
+
+
 class NoSolution(ForearmError):
     """``IKResult.require()`` was called on a result that is not solved."""
 
@@ -105,7 +125,8 @@ def shown(given: object, limit: int = 80) -> str:
     return text if len(text) <= limit else f"{text[: limit // 2 - 2]}...{text[-limit // 2 + 1 :]}"
 
 
-def unknown_unless_in(kind: str, given: str, valid: Sequence[str], fix: str = "") -> None:
+def unknown_unless_in(kind: str, given: object, valid: Sequence[str], fix: str = "") -> None:
     """Raise ``UnknownName`` unless ``given`` is one of ``valid``."""
-    if given not in valid:
+    # An array compares element by element, which is no answer to whether it is a name.
+    if not isinstance(given, str) or given not in valid:
         raise UnknownName(kind, given, valid, fix)

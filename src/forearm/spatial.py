@@ -25,6 +25,9 @@ Wide enough for matrices printed with seven digits, narrow enough to catch a tra
 scaled matrix. Accepted rotations are projected onto SO(3).
 """
 
+MAX_LENGTH_M = 1e4
+"""Targets, tools, roots and seeds beyond this are refused: no arm is near, and squares overflow at 1e154."""
+
 
 def frozen_array(values: ArrayLike) -> Array:
     """A read-only float64 copy of ``values``."""
@@ -33,17 +36,33 @@ def frozen_array(values: ArrayLike) -> Array:
     return array
 
 
+def real_array(values: ArrayLike, what: str, fix: str = "") -> Array:
+    """``values`` as a float64 array of any shape; ``InvalidInput`` for text, complex numbers and the like."""
+    try:
+        array = np.asarray(values)
+        # Left to itself NumPy drops imaginary parts and reads numbers out of text.
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"it holds {array.dtype}")
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(what, "is not numeric", fix) from error
+
+
 def finite_vector(values: ArrayLike, size: int, what: str) -> Array:
     """``values`` as a float64 vector of ``size`` finite numbers, or ``InvalidInput``."""
-    try:
-        vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(what, "is not numeric", f"Give {size} numbers.") from error
+    vector = real_array(values, what, f"Give {size} numbers.")
     if vector.shape != (size,):
         raise InvalidInput(what, f"has shape {vector.shape}", f"Give {size} numbers.")
     if not np.isfinite(vector).all():
         raise InvalidInput(what, f"holds a value that is not finite: {vector.tolist()}")
     return vector
+
+
+def require_length(values: ArrayLike, what: str) -> None:
+    """Raise ``InvalidInput`` if a length is beyond ``MAX_LENGTH_M``."""
+    largest = float(np.abs(np.asarray(values, dtype=np.float64)).max(initial=0.0))
+    if largest > MAX_LENGTH_M:
+        raise InvalidInput(what, f"is {largest:.6g} m away", f"Give metres, {MAX_LENGTH_M:g} at most.")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -77,10 +96,7 @@ class Pose:
     @staticmethod
     def from_matrix(matrix: ArrayLike) -> Pose:
         """From a 4x4 homogeneous matrix; raises ``InvalidInput`` if it is not a rigid transform."""
-        try:
-            transform = np.asarray(matrix, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput("pose matrix", "is not numeric", "Give a 4x4 matrix.") from error
+        transform = real_array(matrix, "pose matrix", "Give a 4x4 matrix.")
         if transform.shape != (4, 4):
             raise InvalidInput("pose matrix", f"has shape {transform.shape}", "Give a 4x4 matrix.")
         if not np.isfinite(transform).all():
@@ -127,7 +143,19 @@ class Pose:
 
     def transform_points(self, points_m: ArrayLike) -> Array:
         """Points (..., 3) given in this frame, expressed in its parent."""
-        return np.asarray(points_m, dtype=np.float64) @ self.rotation.T + self.position_m
+        fix = "Give points of three coordinates (m)."
+        points = real_array(points_m, "points_m", fix)
+        if points.ndim == 0 or points.shape[-1] != 3:
+            raise InvalidInput("points_m", f"has shape {points.shape}", fix)
+        return points @ self.rotation.T + self.position_m
+
+    def is_close(self, other: Pose, position_m: float = 1e-9, rotation_rad: float = 1e-9) -> bool:
+        """Whether ``other`` is within ``position_m`` and ``rotation_rad`` of this pose, each on its own.
+
+        Poses have no ``==``: two quaternions stand for one rotation, and rounding is everywhere.
+        """
+        error = pose_error(other, self)
+        return error.distance_m <= position_m and error.angle_rad <= rotation_rad
 
     def __repr__(self) -> str:
         return f"Pose({self.position_m.tolist()}, {self.quaternion_wxyz.tolist()})"
@@ -148,8 +176,12 @@ class PoseError(NamedTuple):
         return float(np.linalg.norm(self.rotation_rad))
 
 
-def pose_error(target: Pose, current: Pose) -> PoseError:
-    """The error that takes ``current`` to ``target``: (p_target - p, log(R_target Rᵀ))."""
+def pose_error(target: Pose | ArrayLike, current: Pose | ArrayLike) -> PoseError:
+    """The error that takes ``current`` to ``target``: (p_target - p, log(R_target Rᵀ)).
+
+    Either may be a 4x4 matrix. Raises ``InvalidInput`` for anything else.
+    """
+    target, current = rigid_pose(target, "target"), rigid_pose(current, "current")
     return PoseError(
         target.position_m - current.position_m,
         rotation_log(target.rotation @ current.rotation.T),
@@ -216,7 +248,7 @@ def quaternion_from_rotation(rotation: ArrayLike, check: bool = True) -> Array:
     Of the four equivalent formulas the one with the largest divisor is used, so that no angle
     loses precision. With ``check``, anything that is not a rotation raises ``InvalidInput``.
     """
-    matrix = np.asarray(rotation, dtype=np.float64)
+    matrix = real_array(rotation, "rotation", "Give a 3x3 rotation matrix.")
     if check:
         require_rotation(matrix)
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = matrix.tolist()
@@ -277,3 +309,14 @@ def as_pose(target: Any) -> Pose:
     except ValueError:  # ragged, which from_matrix refuses
         is_position = False
     return Pose(target) if is_position else Pose.from_matrix(target)
+
+
+def rigid_pose(value: Any, what: str) -> Pose:
+    """A ``Pose`` from a Pose or a 4x4 matrix; ``InvalidInput`` names ``what`` for anything else."""
+    if isinstance(value, Pose):
+        return value
+    try:
+        return Pose.from_matrix(value)
+    except InvalidInput as error:
+        problem = f"is no pose ({error.what} {error.problem})"
+        raise InvalidInput(what, problem, "Give a Pose or a 4x4 matrix.") from None

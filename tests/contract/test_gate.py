@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +12,14 @@ import numpy as np
 import pytest
 
 import forearm
+from forearm.errors import SolverError
 from forearm.ik import audit, certify, descent, solver
 from forearm.ik.problem import pose_problem
 from forearm.ik.result import BestEffort, Solution, Status
 from forearm.ik.solver import Proposal, Stop, make_solver
 from forearm.kinematics.chain import chain_of
 from forearm.kinematics.forward import tip_pose
+from forearm.kinematics.reach import reach_bounds
 from forearm.robots.tree import JointKind
 from forearm.spatial import Pose, rotation_exp
 
@@ -28,7 +32,7 @@ class Broken:
 
     name = "broken"
     summary = "broken on purpose"
-    exhaustive = False
+    settles = False
 
     def supports(self, robot, task):
         return True
@@ -94,10 +98,10 @@ NOT_VECTORS = {
 @pytest.fixture
 def plant(monkeypatch):
     """Register a broken solver for one test."""
-    solver.load_registry()
+    solver.SOLVERS.load()
 
     def planted(broken):
-        monkeypatch.setitem(solver._registered, "broken", broken)
+        monkeypatch.setitem(solver.SOLVERS.plugins, "broken", broken)
 
     return planted
 
@@ -210,18 +214,27 @@ class MutatesTarget(Broken):
         return [POSTURE]
 
 
+class MutatesBound(Broken):
+    """Would make a false proof, since bounds are kept for the next question."""
+
+    def candidates(self, problem):
+        reach_bounds(problem.robot, problem.task)[0].center_in_base_m[:] = 100.0
+        return []
+
+
 class MutatesRobot(Broken):
     def candidates(self, problem):
         problem.robot.upper[:] = 100.0
         return [POSTURE + 20.0]
 
 
-@pytest.mark.parametrize("broken", [MutatesSeed, MutatesTarget, MutatesRobot])
+@pytest.mark.parametrize("broken", [MutatesSeed, MutatesTarget, MutatesRobot, MutatesBound])
 @pytest.mark.parametrize("seeded", [False, True])
 def test_a_solver_cannot_change_the_question(broken, seeded, plant, arm):
     plant(broken)
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(SolverError, match="read-only") as caught:
         arm.ik(arm.fk(POSTURE), solver="broken", seed=POSTURE + 0.1 if seeded else None)
+    assert isinstance(caught.value.__cause__, ValueError)
 
 
 def test_a_solver_that_keeps_its_candidate_cannot_change_the_answer_later(plant, arm):
@@ -258,14 +271,104 @@ def test_a_corrupted_chain_is_caught_by_the_second_computation(row, corrupt, arm
     assert result.diagnostics.drops
 
 
-def test_an_exhaustive_solver_that_talks_nonsense_proves_nothing(plant, arm):
-    for values in ([np.full(6, np.nan)], [POSTURE, np.full(6, np.nan)]):
-        broken = broken_by("Nonsense", values)
-        broken.exhaustive = True
-        plant(broken)
-        result = arm.ik(arm.fk(POSTURE + 0.3), solver="broken")
-        assert result.status is Status.NOT_FOUND
-        assert result.proof is None
+# All that a solver could say to be believed that it has listed every branch there is.
+CLAIMS = {"exhaustive": True, "settles": True, "complete": True, "proof": "all branches enumerated"}
+
+
+def lying_by(values):
+    return type("Lying", (broken_by("Lying", values),), CLAIMS)
+
+
+@pytest.mark.parametrize(
+    "values", [[], [np.full(6, np.nan)], [POSTURE, np.full(6, np.nan)], [POSTURE]], ids=str
+)
+def test_a_solver_that_claims_to_be_exhaustive_proves_nothing(values, plant, arm):
+    plant(lying_by(values))
+    result = arm.ik(arm.fk(POSTURE + 0.3), solver="broken")
+    assert result.status is Status.NOT_FOUND
+    assert result.proof is None
+
+
+@pytest.mark.parametrize("values", [[], [np.array([0.1, 0.2])], [np.array([9.0, 9.0])]], ids=str)
+@pytest.mark.parametrize("target", [(0.3, 0.3, 0.0), (0.6, 0.1, 0.0), (0.615, 0.0, 0.0), (0.0, 0.016, 0.0)])
+def test_nor_where_enumeration_is_a_proof_for_others(values, target, plant, arms):
+    plant(lying_by(values))
+    assert arms["two_link"].ik(target).status is Status.SOLVED
+    result = arms["two_link"].ik(target, solver="broken")
+    assert (result.status, result.proof) == (Status.NOT_FOUND, None)
+
+
+@pytest.mark.parametrize("values", [[], [np.array([0.1, 0.2])]], ids=str)
+def test_what_is_proved_is_proved_whatever_the_solver_says(values, plant, make_two_hinges):
+    robot = make_two_hinges((-0.5, -1.0), (0.5, 2.0))
+    honest = forearm.ik.solve.solve(robot, (-0.2, 0.6, 0.0))
+    plant(broken_by("Silent", values))
+    result = forearm.ik.solve.solve(robot, (-0.2, 0.6, 0.0), solver="broken")
+    assert (result.status, result.reason, result.proof) == (honest.status, honest.reason, honest.proof)
+    assert result.status is Status.UNREACHABLE
+    assert np.allclose(result.best_effort.q, honest.best_effort.q, rtol=0, atol=1e-9)
+
+
+def test_only_the_proofs_say_unreachable():
+    """The gate says it in one place, and only with a ``Proof``, which only ``ik.proofs`` makes."""
+    making = set()
+    for name, tree in source_trees().items():
+        called = {
+            node.func.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        making |= {name} if "Proof" in called else set()
+    assert making == {"ik/proofs.py"}
+
+
+class Raises(Broken):
+    def candidates(self, problem):
+        return 1 / 0
+
+
+class RaisesOurs(Broken):
+    def candidates(self, problem):
+        raise forearm.InvalidInput("problem", "is not for me")
+
+
+class GivesBackNothing(Broken):
+    def propose(self, problem):
+        return None
+
+
+def test_a_solver_that_fails_is_named_and_the_cause_is_kept(plant, arm):
+    target = arm.fk(POSTURE)
+    plant(Raises)
+    with pytest.raises(SolverError) as caught:
+        arm.ik(target, solver="broken")
+    assert str(caught.value) == "solver 'broken' raised ZeroDivisionError: division by zero."
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    plant(RaisesOurs)
+    with pytest.raises(forearm.InvalidInput, match="is not for me"):
+        arm.ik(target, solver="broken")
+    plant(GivesBackNothing)
+    with pytest.raises(SolverError, match="gave back a NoneType, not a Proposal"):
+        arm.ik(target, solver="broken")
+
+
+def test_audits_in_threads_find_what_one_alone_finds(arm, random, make_posture):
+    """Eight threads on one arm: with scratch shared between them, good answers were turned away."""
+    postures = [make_posture(arm, random, 0.1) for _ in range(200)]
+
+    def drops(q):
+        result = arm.ik(arm.fk(q), seed=q, solver="newton", audit=True)
+        return result.status, dict(result.diagnostics.drops), result.audit
+
+    alone = [drops(q) for q in postures]
+    assert all(status is Status.SOLVED for status, _, _ in alone)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(drops, postures * 4)) == alone * 4
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_windings_are_merged_and_counted(plant, arm):
@@ -344,7 +447,7 @@ def test_an_audit_drops_what_one_engine_does_not_confirm(engine, spoil, arm, mon
     assert f"rejected: {engine} finds it" in result.reason
 
 
-def test_a_dropped_audit_is_no_proof_even_for_an_exhaustive_solver(arms, monkeypatch):
+def test_a_dropped_audit_is_no_proof(arms, monkeypatch):
     monkeypatch.setattr(audit, "replays_of", lambda robot: {"mujoco": Disagrees(robot, shifted)})
     result = arms["two_link"].ik((0.3, 0.3, 0.0), audit=True)
     assert result.solver == "planar"

@@ -125,8 +125,11 @@ def test_scratch_is_per_robot_and_engines_agree_at_home(name, arms):
     pin, mujoco = (replays_of(arm)[engine].tip_matrix(arm.home) for engine in ("pinocchio", "mujoco"))
     assert np.allclose(pin, mujoco, rtol=0, atol=1e-12)
     assert np.allclose(pin, arm.fk(arm.home).matrix(), rtol=0, atol=1e-12)
-    assert replays_of(arm) is replays_of(arm)
-    assert replays_of(arm) is not replays_of(forearm.load(name))
+    first, second, other = replays_of(arm), replays_of(arm), replays_of(forearm.load(name))
+    for engine in first:
+        assert first[engine].model is second[engine].model
+        assert first[engine].data is not second[engine].data
+        assert first[engine].model is not other[engine].model
 
 
 def test_options_and_arguments_are_checked():

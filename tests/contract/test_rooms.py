@@ -17,6 +17,7 @@ SOURCE = Path(forearm.__file__).parent
 
 ROOMS = (
     "errors",
+    "registry",
     "jsonable",
     "spatial",
     "robots",
@@ -27,8 +28,8 @@ ROOMS = (
     "motion",
     "control",
     "sim",
-    "tasks",
     "evidence",
+    "tasks",
     "sweep",
     "bench",
     "view",
@@ -52,7 +53,11 @@ HEAVY = (
     "ray",
     "viser",
     "torch",
-    "scipy",
+    # Where SciPy is installed, Numba imports its linear algebra by itself.
+    "scipy.optimize",
+    "scipy.interpolate",
+    "toppra",
+    "ruckig",
     "pandas",
     "pyarrow",
 )

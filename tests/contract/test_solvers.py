@@ -19,6 +19,7 @@ from forearm.ik.problem import LIMIT_TOLERANCE, TASKS, Problem, Tolerance, pose_
 from forearm.ik.result import IKResult, Status
 from forearm.ik.solve import solve
 from forearm.ik.solver import Proposal, make_solver, solver_names
+from forearm.ik.solvers import newton
 from forearm.kinematics.forward import tip_pose
 from forearm.robots.tree import JointKind
 from forearm.spatial import Pose
@@ -49,7 +50,7 @@ def test_every_solver_and_every_arm_is_covered():
 def test_it_describes_itself(solver):
     made = make_solver(solver)
     assert made.name == solver
-    assert isinstance(made.exhaustive, bool)
+    assert isinstance(made.settles, bool)
     assert 10 < len(made.summary) < 100
     assert "\n" not in made.summary
 
@@ -406,6 +407,40 @@ def test_newton_is_exact_on_a_square_regular_jacobian(arms):
     assert len(errors) <= 4
     # Quadratic convergence: the error at least squares, up to the curvature.
     assert all(after < 10.0 * before**2 for before, after in itertools.pairwise(errors))
+
+
+@pytest.mark.parametrize("steps", [1, 4, 10])
+def test_newton_takes_exactly_the_steps_it_is_told_to(steps, arms):
+    """Ten steps of 0.8 leave 0.2^10 of the error, whether or not the target was reached before."""
+    arm = arms["ur5e"]
+    q = np.array([0.3, -1.2, 1.4, -0.9, -1.1, 0.4])
+    question = {"seed": q + 0.02, "solver": "newton", "alpha": 0.8, "fixed_iterations": steps}
+    result = arm.ik(arm.fk(q), record=True, **question)
+    assert result.diagnostics.iterations == steps == len(result.diagnostics.history)
+    assert result.diagnostics.candidates == 1
+    assert (result.status is Status.SOLVED) == (steps == 10)
+    if steps < 10:
+        assert result.reason.startswith("rejected: misses by")
+    loose = arm.ik(arm.fk(q), tolerance=Tolerance(1.0, 1.0), **question)
+    assert loose.diagnostics.iterations == steps
+    assert loose.status is Status.SOLVED
+    assert np.array_equal(loose.q, (result.solutions or (result.best_effort,))[0].q)
+
+
+def test_newton_says_where_a_fixed_number_of_steps_was_cut_short(arms, monkeypatch):
+    arm = arms["ur5e"]
+    calls = []
+
+    def step(self, error, jacobian):
+        calls.append(error)
+        return None if len(calls) > 3 else np.full(6, 0.01)
+
+    monkeypatch.setattr(newton.NewtonStep, "step", step)
+    result = arm.ik(arm.fk(arm.home + 0.3), solver="newton", fixed_iterations=8)
+    assert (result.status, result.reason) == (Status.NOT_FOUND, "stalled")
+    assert result.diagnostics.iterations == 3
+    assert result.diagnostics.candidates == 0
+    assert np.allclose(result.best_effort.q, arm.home + 0.03, rtol=0, atol=1e-12)
 
 
 def test_diagnostics_are_plain_data(arms):

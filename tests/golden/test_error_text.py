@@ -8,6 +8,7 @@ import pytest
 import forearm
 from forearm.errors import ForearmError, shown
 from forearm.ik.solve import solve
+from forearm.ik.solver import SOLVERS
 
 
 def unreachable() -> object:
@@ -34,7 +35,7 @@ CASES = {
     "moving frame": (
         lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), frame="link1"),
         forearm.InvalidInput,
-        "frame 'link1' moves with the chain or is not below base.",
+        "frame 'link1' moves with joint 'shoulder'. Give a target in a frame that stands still.",
     ),
     "unknown task": (
         lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), task="force"),
@@ -45,6 +46,22 @@ CASES = {
         lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), solver="dls", lamda=0.1),
         forearm.UnknownName,
         "unknown option of solver dls 'lamda'; valid: damping, max_step_rad, record.",
+    ),
+    "solver option out of range": (
+        lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), solver="dls", damping=-1.0),
+        forearm.InvalidInput,
+        "damping is -1.0. Give a positive number of at most 1e+06.",
+    ),
+    "tool too long": (
+        lambda: forearm.load("ur5e", tool=1e300),
+        forearm.InvalidInput,
+        "tool is 1e+300 m away. Give metres, 10000 at most.",
+    ),
+    "solver name taken": (
+        lambda: SOLVERS.register(type("Impostor", (), {"name": "dls"})),
+        forearm.InvalidInput,
+        "solver 'dls' is registered already, by forearm.ik.solvers.dls.DampedLeastSquares. "
+        "Choose another name.",
     ),
     "unknown posture": (
         lambda: forearm.load("ur5e").posture("rest"),

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from forearm.robots.bundled import ur5e
-from forearm.robots.drawing import between, with_skeleton
+from forearm.robots.drawing import LEAST_SIZE_M, between, size_of, with_skeleton
 from forearm.robots.robot import Robot, chain_in
 from forearm.robots.to_mujoco import mujoco_spec
-from forearm.robots.tree import Tree
+from forearm.robots.tree import Joint, JointKind, Link, Tree
+from forearm.sim.studio import studio_spec
+from forearm.spatial import Pose
 
 NAMES = ("two_link", "ur5e", "panda", "mini_arm")
 SEAM_M = 0.01
@@ -150,3 +152,36 @@ def test_a_skeleton_draws_rods_between_joints_and_touches_nothing() -> None:
 def test_an_arm_with_a_drawing_is_left_as_it_is() -> None:
     tree = ur5e.describe()
     assert with_skeleton(tree) is tree
+
+
+def gantry(lower: float, upper: float) -> Tree:
+    """Three slides whose origins all coincide: all of its size is stroke."""
+    names = ("base", "bridge", "trolley", "tool")
+    joints = tuple(
+        Joint(f"slide_{i}", JointKind.PRISMATIC, names[i], names[i + 1], Pose.identity(), axis, lower, upper)
+        for i, axis in enumerate(np.eye(3))
+    )
+    return Tree("gantry", "gantry", tuple(map(Link, names)), joints, tip="tool")
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "size_m"),
+    [(0.0, 0.4, 1.2), (-0.5, 0.2, 1.5), (0.0, 0.0, LEAST_SIZE_M), (-np.inf, np.inf, 3.0)],
+)
+def test_strokes_count_for_the_size_and_no_arm_has_none(lower, upper, size_m):
+    tree = gantry(lower, upper)
+    assert size_of(tree, None) == pytest.approx(size_m)
+    assert any(link.shapes for link in with_skeleton(tree).links)
+
+
+@pytest.mark.parametrize("upper", [0.0, 0.4, np.inf])
+def test_a_gantry_whose_origins_coincide_can_be_drawn(upper):
+    robot = chain_in(gantry(0.0, upper))
+    model = studio_spec(robot).compile()
+    assert model.ngeom > 5
+    assert np.isfinite(model.stat.extent)
+
+
+def test_a_joint_held_still_has_no_stroke():
+    robot = chain_in(gantry(0.0, 0.4), joints=("slide_0",), held={"slide_1": 0.1})
+    assert size_of(robot.held_tree, None) == pytest.approx(0.4 + 0.1)

@@ -179,3 +179,18 @@ def test_repr_reads_back():
     pose = Pose.from_rpy((0.1, -0.2, 0.3), (0.4, 0.5, 0.6))
     again = eval(repr(pose), {"Pose": Pose})
     assert np.allclose(again.matrix(), pose.matrix(), rtol=0, atol=1e-15)
+
+
+def test_two_poses_are_close_in_metres_and_in_radians_apart():
+    pose = Pose.from_rpy((1.0, 2.0, 3.0), (0.1, 0.2, 0.3))
+    w, x, y, z = pose.quaternion_wxyz
+    assert pose.is_close(Pose(pose.position_m, (-w, -x, -y, -z))), "two quaternions, one rotation"
+    shifted = Pose((1.0, 2.0, 3.001), pose.quaternion_wxyz)
+    turned = pose @ Pose.from_rpy((0.0, 0.0, 0.0), (0.001, 0.0, 0.0))
+    for other, close in ((shifted, {"position_m": 0.0011}), (turned, {"rotation_rad": 0.0011})):
+        assert not pose.is_close(other)
+        assert pose.is_close(other, **close)
+        assert other.is_close(pose, **close)
+    assert not pose.is_close(shifted, rotation_rad=10.0)
+    assert not pose.is_close(turned, position_m=10.0)
+    assert pose != Pose(pose.position_m, pose.quaternion_wxyz), "== is identity, as documented"

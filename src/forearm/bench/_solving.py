@@ -15,9 +15,9 @@ from forearm.spatial import Array
 
 
 def uniform_in_limits(robot: Robot, generator: np.random.Generator) -> Array:
-    """A joint vector uniform inside the limits; continuous joints get one turn."""
-    lower = np.where(np.isfinite(robot.lower), robot.lower, -np.pi)
-    upper = np.where(np.isfinite(robot.upper), robot.upper, np.pi)
+    """A joint vector uniform inside the limits; a joint that lacks one gets a turn (or 2π m)."""
+    lower = np.where(np.isfinite(robot.lower), robot.lower, np.minimum(-np.pi, robot.upper - 2.0 * np.pi))
+    upper = np.where(np.isfinite(robot.upper), robot.upper, np.maximum(np.pi, lower + 2.0 * np.pi))
     return generator.uniform(lower, upper)
 
 
@@ -52,7 +52,7 @@ def judged(record: Record, metrics: Sequence[Metric]) -> Record:
     failures = [
         {
             "label": "evaluation",
-            "text": f"{metric.meaning}: {metric.value} {metric.unit}, must hold: {metric.bar}",
+            "text": f"{metric.meaning}: {metric.shown}, must hold: {metric.bar}",
         }
         for metric in metrics
         if metric.passed is False

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from forearm.bench import Measured
+from forearm.bench._arguments import positive, seed_number
 from forearm.bench._solving import judged, uniform_in_limits
 from forearm.evidence.record import Metric, Outcome, Record
 from forearm.kinematics.chain import chain_of, compiled, forward_and_jacobian_into, forward_into
@@ -30,9 +31,9 @@ REFERENCE_CALLS = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rounds", type=int, default=15, help="rounds (default 15)")
-    parser.add_argument("--calls", type=int, default=20_000, help="calls a round (default 20000)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the postures (default 0)")
+    parser.add_argument("--rounds", type=positive, default=15, help="rounds (default 15)")
+    parser.add_argument("--calls", type=positive, default=20_000, help="calls a round (default 20000)")
+    parser.add_argument("--seed", type=seed_number, default=0, help="seed of the postures (default 0)")
 
 
 def measure(args: argparse.Namespace) -> Measured:

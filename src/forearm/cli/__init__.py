@@ -8,50 +8,57 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import pkgutil
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import metadata
-from typing import Any, NoReturn
+from typing import Any
 
+from forearm.cli._output import print_json, say, warn
+from forearm.cli._parsers import OneLineParser, WrongWords, add_verbs
 from forearm.errors import ForearmError
 
 PASSED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-class OneLineParser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage before it."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns its exit code."""
-    warnings.showwarning = show_warning
     words = list(sys.argv[1:] if argv is None else argv)
-    args = parser_for(words).parse_args(words)
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
+        return run_words(words)
+
+
+def run_words(words: Sequence[str]) -> int:
+    as_json = "--json" in words
+    try:
+        args = parser_for(words).parse_args(words)
+    except WrongWords as error:
+        return stopped(as_json, error, str(error))
+    who = f"forearm {args.verb}"
     try:
         return args.run(args)
-    except ForearmError as error:
-        if getattr(args, "json", False):
-            print_json({"outcome": "bad_input", "error": type(error).__name__, "message": str(error)})
-        print(f"forearm {args.verb}: {error}", file=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
         # The reader has gone, which is its right; keep the interpreter from saying so at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASSED
-    except OSError as error:
-        # A file that the user named cannot be read or written.
-        print(f"forearm {args.verb}: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        print(f"forearm {args.verb}: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    # An OSError is a file that the user named and that cannot be read or written.
+    except (ForearmError, OSError) as error:
+        return stopped(as_json, error, f"{who}: {error}")
+    except KeyboardInterrupt as error:
+        return stopped(as_json, error, f"{who}: interrupted", "interrupted", INTERRUPTED)
+
+
+def stopped(
+    as_json: bool, error: BaseException, line: str, outcome: str = "bad_input", code: int = BAD_INPUT
+) -> int:
+    """Say in one line, and with ``--json`` in one object, why there is no answer."""
+    if as_json:
+        print_json({"outcome": outcome, "error": type(error).__name__, "message": str(error)})
+    say(line, to=sys.stderr)
+    return code
 
 
 def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -63,17 +70,9 @@ def parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(title="verbs", dest="verb", metavar="VERB", required=True)
     names = verb_names()
     asked = [words[0]] if words and words[0] in names else names
-    for name in asked:
-        verb = importlib.import_module(f"{__name__}.{name}")
-        about = (verb.__doc__ or "").strip()
-        added = verbs.add_parser(
-            name,
-            help=about.splitlines()[0],
-            description=about,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        verb.add_arguments(added)
-        added.set_defaults(run=verb.run)
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in asked}
+    for name, added in add_verbs(verbs, modules).items():
+        added.set_defaults(run=modules[name].run)
     return parser
 
 
@@ -83,12 +82,5 @@ def verb_names() -> list[str]:
     return [name for name in found if not name.startswith("_")]
 
 
-def print_json(data: Any) -> None:
-    """Print one JSON object on standard output."""
-    from forearm.jsonable import plain
-
-    print(json.dumps(plain(data), allow_nan=False))
-
-
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"forearm: warning: {message}", file=sys.stderr)
+    warn(str(message))

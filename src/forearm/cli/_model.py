@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from forearm.cli._parsers import existing_folder
+
 if TYPE_CHECKING:
     from forearm.arm import Arm
 
@@ -18,7 +20,9 @@ def add_model_arguments(parser: argparse.ArgumentParser, required: bool = True) 
     parser.add_argument("--base", metavar="FRAME", help="frame that targets are given in")
     parser.add_argument("--tip", metavar="FRAME", help="frame that is moved")
     parser.add_argument("--tool", type=float, metavar="M", help="tool length along the tip's z axis")
-    parser.add_argument("--assets", metavar="DIR", help="folder that the model may read meshes from")
+    parser.add_argument(
+        "--assets", type=existing_folder, metavar="DIR", help="folder that the model may read meshes from"
+    )
 
 
 def load_model(args: argparse.Namespace) -> Arm:

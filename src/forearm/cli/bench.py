@@ -5,23 +5,20 @@ from __future__ import annotations
 import argparse
 
 from forearm.bench import panel_modules
+from forearm.cli._parsers import add_verbs, folder_to_write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     panels = parser.add_subparsers(title="panels", dest="panel", metavar="PANEL", required=True)
-    for name, module in panel_modules().items():
-        about = (module.__doc__ or "").strip()
-        added = panels.add_parser(
-            name,
-            help=about.splitlines()[0],
-            description=about,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+    for panel in add_verbs(panels, panel_modules()).values():
+        panel.add_argument(
+            "--out",
+            type=folder_to_write,
+            default="runs",
+            metavar="DIR",
+            help="where the artifact goes (default runs)",
         )
-        module.add_arguments(added)
-        added.add_argument(
-            "--out", default="runs", metavar="DIR", help="where the artifact goes (default runs)"
-        )
-        added.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        panel.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def run(args: argparse.Namespace) -> int:

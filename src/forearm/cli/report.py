@@ -13,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from forearm.cli import PASSED, print_json
+    from forearm.cli._output import say
     from forearm.evidence.record import read_record
     from forearm.evidence.report import build_report
 
@@ -20,5 +21,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({**read_record(args.folder).to_json(), "report": str(path)})
     else:
-        print(path)
+        say(str(path))
     return PASSED

@@ -7,18 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forearm.cli._model import add_model_arguments, load_model
+from forearm.cli._output import printable, say
+from forearm.cli._parsers import FIGURE_ENDINGS, PICTURE_ENDINGS, file_ending
+from forearm.errors import InvalidInput
 
 if TYPE_CHECKING:
     from forearm.arm import Arm
 
+WORKSPACE_CELLS = 80
+"""Cells along the slice's longer side: few enough that no cell's best rests on one or two samples."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser, required=False)
-    parser.add_argument("--png", type=Path, metavar="FILE", help="draw the arm")
+    parser.add_argument("--png", type=file_ending(*PICTURE_ENDINGS), metavar="FILE", help="draw the arm")
     parser.add_argument("--posture", metavar="NAME", help="the posture to draw (default home)")
     parser.add_argument(
         "--workspace",
-        type=Path,
+        type=file_ending(*FIGURE_ENDINGS),
         nargs="?",
         const=Path("workspace.png"),
         metavar="FILE",
@@ -30,13 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from forearm.cli import PASSED, print_json
 
+    if args.posture is not None and args.png is None:
+        raise InvalidInput("--posture", "goes with --png only", "Say where: --png FILE.")
     if args.robot is None:
-        if args.png or args.workspace:
-            from forearm.errors import InvalidInput
-
-            raise InvalidInput(
-                "--png and --workspace", "need a robot", "Say which: forearm robots ur5e --png."
-            )
+        for name in ("png", "workspace", "base", "tip", "tool", "assets"):
+            if getattr(args, name) is not None:
+                raise InvalidInput(
+                    f"--{name}", "needs a robot", f"Say which: forearm robots ur5e --{name} ..."
+                )
         list_robots(args.json)
         return PASSED
     arm = load_model(args)
@@ -60,8 +67,8 @@ def list_robots(as_json: bool) -> None:
         print_json({"robots": {name: summary(name) for name in bundled_names()}})
         return
     for name in bundled_names():
-        print(f"  {name:<10} {summary(name)}")
-    print("\nOr give a path to a .urdf or .xml, or menagerie:NAME with MENAGERIE_ROOT set.")
+        say(f"  {name:<10} {summary(name)}")
+    say("", "Or give a path to a .urdf or .xml, or menagerie:NAME with MENAGERIE_ROOT set.")
 
 
 def describe(arm: Arm) -> dict[str, Any]:
@@ -97,26 +104,33 @@ def describe(arm: Arm) -> dict[str, Any]:
 
 def print_description(data: dict[str, Any]) -> None:
     reach = data["reach_m"]
-    print(f"{data['name']}: {len(data['joints'])} joints from {data['base']} to {data['tip']}")
-    print(f"  targets are {data['task']}s; reach {reach['inner']:.3f} to {reach['outer']:.3f} m")
-    print(f"  mass {data['mass_kg']:.2f} kg\n")
-    names = [joint["name"] for joint in data["joints"]]
-    width = max(5, *map(len, names))
-    print(f"  {'joint':<{width}}  {'kind':<10} {'lower':>9} {'upper':>9}      {'speed':>9} {'effort':>9}")
+    say(
+        f"{data['name']}: {len(data['joints'])} joints from {data['base']} to {data['tip']}",
+        f"  targets are {data['task']}s; reach {reach['inner']:.3f} to {reach['outer']:.3f} m",
+        f"  mass {data['mass_kg']:.2f} kg",
+        "",
+    )
+    width = max(5, *(len(printable(joint["name"])) for joint in data["joints"]))
+    say(
+        f"  {'joint':<{width}}  {'kind':<10} {'lower':>9} {'upper':>9}     "
+        f"{'speed':>9}         {'effort':>7}".rstrip()
+    )
     for joint in data["joints"]:
-        unit = "m" if joint["kind"] == "prismatic" else "rad"
-        print(
-            f"  {joint['name']:<{width}}  {joint['kind']:<10} {joint['lower']:>9.4f} {joint['upper']:>9.4f} "
-            f"{unit:<4} {joint['max_speed']:>9.3f} {joint['max_effort']:>9.1f}"
+        turns = joint["kind"] != "prismatic"
+        unit, speed, effort = ("rad", "rad/s", "N·m") if turns else ("m", "m/s", "N")
+        say(
+            f"  {printable(joint['name']):<{width}}  {joint['kind']:<10} {joint['lower']:>9.4f} "
+            f"{joint['upper']:>9.4f} {unit:<3} {joint['max_speed']:>10.3f} {speed:<5} "
+            f"{joint['max_effort']:>9.1f} {effort}"
         )
-    width = max(4, *map(len, data["links"]))
-    print(f"\n  {'link':<{width}}  mass (kg)")
+    width = max(4, *(len(printable(name)) for name in data["links"]))
+    say("", f"  {'link':<{width}}  mass (kg)")
     for name, mass in data["links"].items():
-        print(f"  {name:<{width}}  {mass:.3f}")
-    print("\n  postures: " + ", ".join(data["postures"]))
+        say(f"  {printable(name):<{width}}  {mass:.3f}")
+    say("", "  postures: " + ", ".join(data["postures"]))
     for key in ("picture", "workspace"):
         if key in data:
-            print(f"  {key}: {data[key]}")
+            say(f"  {key}: {data[key]}")
 
 
 def draw(arm: Arm, posture: str | None, path: Path) -> str:
@@ -131,5 +145,5 @@ def draw_workspace(arm: Arm, path: Path) -> str:
     from forearm.kinematics.workspace import workspace_slice
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    workspace_figure(arm, workspace_slice(arm)).savefig(path, dpi=130)
+    workspace_figure(arm, workspace_slice(arm, cells=WORKSPACE_CELLS)).savefig(path, dpi=130)
     return str(path)

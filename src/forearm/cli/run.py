@@ -6,19 +6,11 @@ import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from forearm.cli._parsers import add_verbs
     from forearm.tasks import task_module, task_names
 
     tasks = parser.add_subparsers(title="tasks", dest="task", metavar="TASK", required=True)
-    for name in task_names():
-        module = task_module(name)
-        about = (module.__doc__ or "").strip()
-        added = tasks.add_parser(
-            name,
-            help=about.splitlines()[0],
-            description=about,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(added)
+    for added in add_verbs(tasks, {name: task_module(name) for name in task_names()}).values():
         added.add_argument("--out", default="runs", metavar="DIR", help="parent of the artifact")
         added.add_argument("--video", action="store_true", help="keep a film of the run too")
         added.add_argument("--json", action="store_true", help="print one JSON object and nothing else")

@@ -7,8 +7,12 @@ Compares frames, Jacobians, limits, masses and torques at named and random postu
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
+from forearm.bench._arguments import positive, seed_number
 from forearm.cli import FAILED, PASSED, print_json
+from forearm.cli._output import printable, say
+from forearm.cli._parsers import existing_folder
 from forearm.dynamics.samples import SAMPLES, SEED
 from forearm.dynamics.verification import Verification
 from forearm.errors import InvalidInput
@@ -21,9 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mjcf", metavar="FILE", help="an MJCF of the same arm, read by MuJoCo itself")
     parser.add_argument("--base", metavar="LINK", help="where the chain starts")
     parser.add_argument("--tip", metavar="LINK", help="where the chain ends")
-    parser.add_argument("--assets", metavar="FOLDER", help="a wider folder that the files may read from")
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="random postures (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=SEED, help="their seed (default %(default)s)")
+    parser.add_argument(
+        "--assets", type=existing_folder, metavar="FOLDER", help="a wider folder that the files may read from"
+    )
+    parser.add_argument(
+        "--samples", type=positive, default=SAMPLES, help="random postures (default %(default)s)"
+    )
+    parser.add_argument("--seed", type=seed_number, default=SEED, help="their seed (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
@@ -32,10 +40,24 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"outcome": "passed" if verification.passed else "failed", **verification.to_dict()})
     else:
-        print(verification.table())
-        print()
-        print(verification.summary())
+        shown = with_printable_names(verification)
+        say(*shown.table().splitlines(), "", shown.summary())
     return PASSED if verification.passed else FAILED
+
+
+def with_printable_names(verification: Verification) -> Verification:
+    """A row's places are names of links and joints, as the files have them."""
+    rows = tuple(
+        replace(
+            row,
+            where=printable(row.where),
+            posture=printable(row.posture),
+            worst_at=printable(row.worst_at),
+            skipped=printable(row.skipped),
+        )
+        for row in verification.rows
+    )
+    return replace(verification, robot=printable(verification.robot), rows=rows)
 
 
 def verified(args: argparse.Namespace) -> Verification:

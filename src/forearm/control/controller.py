@@ -7,13 +7,11 @@ command; what it holds besides the plant's numbers is scratch. Each law lives in
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from forearm.control.plant import ActuatorKind, Plant
-from forearm.errors import ForearmError, unknown_unless_in
+from forearm.errors import ForearmError
+from forearm.registry import Registry
 from forearm.spatial import Array
 
 
@@ -75,36 +73,14 @@ class ActuatorMismatch(ForearmError):
         )
 
 
-LawClass = TypeVar("LawClass", bound=Law)
-_laws: dict[str, Law] = {}
-
-
-def register(law: LawClass) -> LawClass:
-    """Class decorator: make a law known under its ``name``."""
-    if law.name in _laws:
-        raise ValueError(f"two controllers are called {law.name!r}")
-    _laws[law.name] = law
-    return law
-
-
-@cache
-def load_laws() -> None:
-    """Import every file of ``forearm.control.laws`` once, so that it can register."""
-    from forearm.control import laws
-
-    for module in pkgutil.iter_modules(laws.__path__):
-        importlib.import_module(f"{laws.__name__}.{module.name}")
-
-
-def controller_names() -> tuple[str, ...]:
-    load_laws()
-    return tuple(sorted(_laws))
+LAWS: Registry[Law] = Registry("controller", "forearm.control.laws")
+register = LAWS.register
+controller_names = LAWS.names
 
 
 def law(name: str) -> Law:
     """The law called ``name``."""
-    unknown_unless_in("controller", name, controller_names())
-    return _laws[name]
+    return LAWS.find(name)
 
 
 def make_controller(name: str, plant: Plant) -> Controller:

@@ -106,7 +106,7 @@ class PinocchioDynamics:
             jacobian = pin.getJointJacobian(
                 self.model, self._data, joint_id, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
             )
-            column = jacobian[:, self.model.joints[joint_id].idx_v]
+            column = two_dimensional(jacobian)[:, self.model.joints[joint_id].idx_v]
             axes[row] = self._data.oMi[joint_id].translation, column[3:] if turns else column[:3]
         return axes
 
@@ -118,7 +118,7 @@ class PinocchioDynamics:
             self._frame_id(frame),
             pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
         )
-        return jacobian[:, self._columns]
+        return two_dimensional(jacobian)[:, self._columns]
 
     def _configuration(self, q: ArrayLike) -> Array:
         """``q`` in the model's coordinates: its joint order, and (cos, sin) for an unbounded joint."""
@@ -154,3 +154,8 @@ def resting_tangent(model: pin.Model, robot: Robot) -> Array:
         if name not in robot.joint_names and joint.nv == 1:
             tangent[joint.idx_v] = held_value(robot, name) or 0.0
     return tangent
+
+
+def two_dimensional(jacobian: Array) -> Array:
+    """(6, nv), which Pinocchio gives back as (6,) for a model of one joint."""
+    return jacobian.reshape(6, -1)

@@ -7,18 +7,23 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from forearm.errors import ArtifactError
+from forearm.errors import ArtifactError, shown
+from forearm.evidence.files import read_regular
 from forearm.jsonable import plain
 
 SCHEMA = "forearm.record/1"
+CUT_SHORT = "The run was cut short before it was finished."
 PACKAGES = ("forearm", "mujoco", "pin", "numba", "numpy")
+SHARE = "share"
+"""The unit of a metric that is a share of a whole, from 0 to 1; shown as a percentage."""
+MAX_NESTING = 50
 
 
 class Outcome(StrEnum):
@@ -41,6 +46,16 @@ class Metric:
     """What has to hold."""
     passed: bool | None = None
 
+    @property
+    def shown(self) -> str:
+        """The value with its unit, to four digits."""
+        if self.value is None:
+            return "-"
+        if self.unit == SHARE and isinstance(self.value, float):
+            return f"{100.0 * self.value:.4g} %"
+        text = f"{self.value:.4g}" if isinstance(self.value, float) else str(self.value)
+        return f"{text} {self.unit}".strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -56,6 +71,8 @@ class Record:
     seeds: Mapping[str, int] = field(default_factory=dict)
     failures: Sequence[Mapping[str, str]] = ()
     """Each with a ``label`` (perception, state, planning, control, evaluation) and a ``text``."""
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """Short tables for the report, by title: rows of numbers and words, units in the columns' names."""
     command: Sequence[str] = ()
     started_utc: str = ""
     finished_utc: str = ""
@@ -70,22 +87,83 @@ class Record:
         return next(metric.value for metric in self.metrics if metric.name == name)
 
 
+PARTIAL = ".partial"
+"""Ends the name of a folder that is still being written, or that its run never finished."""
+
+
 def read_record(folder: Path) -> Record:
-    """The record of an artifact folder; raises ``ArtifactError`` for anything else."""
-    path = folder / "record.json"
+    """The record of an artifact folder; raises ``ArtifactError`` for anything else.
+
+    A folder whose run was killed says so, whatever its record had come to say by then.
+    """
+    record = parse_record(folder)
+    if Path(folder).name.endswith(PARTIAL) and record.outcome is not Outcome.INTERRUPTED:
+        return replace(record, outcome=Outcome.INTERRUPTED, summary=CUT_SHORT)
+    return record
+
+
+def parse_record(folder: Path) -> Record:
+    """What ``record.json`` says, finished or not."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        data = json.loads(read_regular(folder / "record.json").decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise ArtifactError(folder, f"no readable record.json ({error.__class__.__name__})") from error
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         found = data.get("schema") if isinstance(data, dict) else None
-        raise ArtifactError(folder, f"record.json has schema {found!r}, this version reads {SCHEMA!r}")
+        raise ArtifactError(folder, f"record.json has schema {shown(found)}, this version reads {SCHEMA!r}")
     try:
+        require_types(data)
         data["outcome"] = Outcome(data["outcome"])
         data["metrics"] = [Metric(**metric) for metric in data["metrics"]]
         return Record(**data)
     except (KeyError, TypeError, ValueError) as error:
         raise ArtifactError(folder, f"record.json is not a record: {error}") from error
+
+
+def require_types(data: dict[str, Any]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless every part of a record that is there has its type."""
+    if nested_deeper_than(MAX_NESTING, data):
+        raise ValueError(f"nested deeper than {MAX_NESTING}")
+    require(data, str, "kind", "title", "summary", "outcome", "started_utc", "finished_utc")
+    require(data, dict, "inputs", "configuration", "seeds", "environment", "tables")
+    require(data, list, "metrics", "failures", "command")
+    for metric in items(data, "metrics", dict):
+        require(metric, str, "name", "unit", "meaning")
+        require(metric, float | int | str | None, "value")
+        require(metric, str | None, "source", "bar")
+        require(metric, bool | None, "passed")
+    for failure in items(data, "failures", dict):
+        require(failure, str, *failure)
+    items(data, "command", str)
+    require(data.get("seeds", {}), int, *data.get("seeds", {}))
+    require(data.get("environment", {}), dict | None, "git", "versions")
+    tables = data.get("tables", {})
+    for title in tables:
+        for row in items(tables, title, dict):
+            require(row, float | int | str | None, *row)
+
+
+def require(data: Mapping[str, Any], kind: Any, *names: str) -> None:
+    for name in names:
+        if name in data and not isinstance(data[name], kind):
+            raise TypeError(f"{shown(name)} is of type {type(data[name]).__name__}")
+
+
+def items(data: Mapping[str, Any], name: str, kind: type) -> list[Any]:
+    """The list ``name``, empty if it is missing, all of whose items are of ``kind``."""
+    require(data, list, name)
+    found = data.get(name, [])
+    if not all(isinstance(item, kind) for item in found):
+        raise TypeError(f"{shown(name)} holds an item that is not of type {kind.__name__}")
+    return found
+
+
+def nested_deeper_than(levels: int, data: Any) -> bool:
+    layer = [data]
+    for _ in range(levels):
+        inside = (value.values() if isinstance(value, dict) else value for value in layer)
+        layer = [item for values in inside for item in values if isinstance(item, dict | list)]
+    return bool(layer)
 
 
 def utc_now() -> str:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forearm.evidence.figures import make_figures
+from forearm.evidence.files import read_regular
 from forearm.evidence.record import Metric, Outcome, Record, read_record
 from forearm.evidence.writer import write_whole
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+MAX_PNG_BYTES = 20 << 20
 STYLE = """
 :root { --ink: #1f2933; --muted: #616e7c; --line: #e4e7eb; --good: #0b7a5b; --bad: #b42318; }
 body { font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: #f6f7f9; margin: 0; }
@@ -31,19 +32,24 @@ figcaption { color: var(--muted); font-size: 13.5px; margin-top: 8px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th { text-align: left; font-weight: 600; color: var(--muted); font-size: 12.5px; }
 th, td { padding: 7px 10px 7px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-tr:last-child td { border-bottom: 0; }
-td.number { font-variant-numeric: tabular-nums; white-space: nowrap; font-weight: 600; }
+tr:last-child td, tr:last-child th { border-bottom: 0; }
+td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.value { font-weight: 600; }
 .yes { color: var(--good); font-weight: 600; } .no { color: var(--bad); font-weight: 600; }
 details { margin-top: 14px; } summary { cursor: pointer; color: var(--muted); }
 pre { font-size: 12.5px; white-space: pre-wrap; word-break: break-word; margin: 8px 0 0; }
 """
 
 
-def build_report(folder: Path) -> Path:
-    """Make ``report.html`` from the record, the tables and the pictures in ``folder``."""
-    record = read_record(folder)
+def build_report(folder: Path, record: Record | None = None) -> Path:
+    """Make ``report.html`` from the record, the tables and the pictures in ``folder``.
+
+    ``record`` stands for the folder's own while its writer still gives it the last touches.
+    """
+    record = record or read_record(folder)
     path = folder / "report.html"
-    write_whole(path, page(folder, record).encode("utf-8"))
+    # A lone surrogate can stand in JSON but not in a file.
+    write_whole(path, page(folder, record).encode("utf-8", "backslashreplace"))
     return path
 
 
@@ -57,9 +63,11 @@ def page(folder: Path, record: Record) -> str:
         parts.append("<h2>What failed</h2><section>" + failure_table(record) + "</section>")
     if record.metrics:
         parts.append("<h2>Results</h2><section>" + metric_table(record.metrics) + "</section>")
-    pictures = [(caption_of(path), picture(path)) for path in sorted(folder.glob("*.png"))]
+    for title, rows in record.tables.items():
+        parts.append(f"<h2>{escape(title)}</h2><section>{plain_table(rows)}</section>")
+    pictures = [(caption_of(path), picture(path, content)) for path, content in png_files(folder)]
     if record.outcome is not Outcome.INTERRUPTED:
-        pictures += [(caption, inline_svg(figure)) for caption, figure in make_figures(folder, record)]
+        pictures += make_figures(folder, record)
     if pictures:
         parts.append("<h2>Pictures</h2>")
     parts += [
@@ -90,7 +98,7 @@ def metric_table(metrics: Any) -> str:
     for metric in metrics:
         cells = [
             f"<td>{escape(metric.meaning)}</td>",
-            f'<td class="number">{escape(shown_value(metric))}</td>',
+            f'<td class="number value">{escape(metric.shown)}</td>',
         ]
         if with_source:
             cells.append(f"<td>{escape(metric.source or '')}</td>")
@@ -107,13 +115,20 @@ def verdict_cell(metric: Metric) -> str:
     return '<td class="yes">holds</td>' if metric.passed else '<td class="no">fails</td>'
 
 
-def shown_value(metric: Metric) -> str:
-    """A value with its unit, to four digits."""
-    value = metric.value
+def plain_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as they stand; numbers to seven digits."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    header = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join("<tr>" + "".join(cell(row.get(name)) for name in columns) + "</tr>" for row in rows)
+    return f"<table><tr>{header}</tr>{body}</table>"
+
+
+def cell(value: float | int | str | None) -> str:
     if value is None:
-        return "-"
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return f"{text} {metric.unit}".strip()
+        return "<td>-</td>"
+    if isinstance(value, float):
+        return f'<td class="number">{value:.7g}</td>'
+    return f"<td>{escape(str(value))}</td>"
 
 
 def failure_table(record: Record) -> str:
@@ -128,24 +143,22 @@ def provenance(record: Record) -> str:
     """The command first; the rest folded away."""
     environment = record.environment
     git = environment.get("git") or {}
+    cpu, cores, system = (environment.get(name, "-") for name in ("cpu", "cores", "system"))
     lines = [
-        ("command", " ".join(record.command)),
+        ("command", shlex.join(record.command)),
         ("started", record.started_utc),
         ("finished", record.finished_utc),
-        (
-            "machine",
-            "{cpu}, {cores} cores, {system}".format_map(environment) if environment else "-",
-        ),
+        ("machine", f"{cpu}, {cores} cores, {system}"),
         ("source", f"{git.get('commit', '-')}{' with local changes' if git.get('dirty') else ''}"),
     ]
-    table = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in lines)
+    table = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in lines)
     folded = "".join(
         f"<details><summary>{title}</summary><pre>{escape(indented(data))}</pre></details>"
         for title, data in (
             ("Inputs", record.inputs),
             ("Configuration", record.configuration),
             ("Seeds", record.seeds),
-            ("Versions", environment.get("versions", {})),
+            ("Versions", environment.get("versions")),
         )
         if data
     )
@@ -156,19 +169,19 @@ def indented(data: Any) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False)
 
 
-def inline_svg(figure: Figure) -> str:
-    """The figure as an ``<svg>`` element whose ids cannot clash with another's on the page."""
-    import matplotlib
+def png_files(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """The pictures in ``folder``; whatever else bears the name of one is passed over."""
+    for path in sorted(folder.glob("*.png")):
+        try:
+            content = read_regular(path, MAX_PNG_BYTES)
+        except OSError:
+            continue
+        if content.startswith(PNG_MAGIC):
+            yield path, content
 
-    buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": str(id(figure))}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
 
-
-def picture(path: Path) -> str:
-    encoded = base64.b64encode(path.read_bytes()).decode("ascii")
+def picture(path: Path, content: bytes) -> str:
+    encoded = base64.b64encode(content).decode("ascii")
     return f'<img alt="{escape(caption_of(path))}" src="data:image/png;base64,{encoded}">'
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from forearm.errors import ArtifactError
+from forearm.evidence.files import read_regular
 from forearm.spatial import Array
 
 TRACE = "trace.parquet"
@@ -30,7 +31,7 @@ def read_trace(folder: Path) -> dict[str, Array]:
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(folder / TRACE)
-    except (OSError, pa.ArrowInvalid) as error:
+        table = parquet.read_table(pa.BufferReader(read_regular(folder / TRACE)))
+    except (OSError, pa.ArrowException) as error:
         raise ArtifactError(folder, f"no readable {TRACE}") from error
     return {name: table.column(name).to_numpy() for name in table.column_names}

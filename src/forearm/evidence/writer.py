@@ -13,11 +13,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from forearm.errors import ArtifactError
-from forearm.evidence.record import Outcome, Record, environment, utc_now
+from forearm.errors import ArtifactError, InvalidInput
+from forearm.evidence.record import (
+    CUT_SHORT,
+    PARTIAL,
+    Outcome,
+    Record,
+    environment,
+    parse_record,
+    utc_now,
+)
 from forearm.jsonable import plain
-
-PARTIAL = ".partial"
 
 
 class ArtifactWriter:
@@ -28,7 +34,10 @@ class ArtifactWriter:
     """
 
     def __init__(self, out: str | Path, kind: str, title: str) -> None:
+        if not str(out).strip():
+            raise InvalidInput("out", "is empty", "Name a folder.")
         self.kind, self.title, self.started_utc = kind, title, utc_now()
+        self.environment = environment()
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
         name = f"{kind.replace('.', '-')}-{stamp}-{uuid.uuid4().hex[:6]}"
         self.final = Path(out) / name
@@ -37,9 +46,7 @@ class ArtifactWriter:
             self.folder.mkdir(parents=True)
         except OSError as error:
             raise ArtifactError(out, f"cannot write there ({error.strerror})", "Choose --out.") from error
-        self._write_record(
-            Record(kind, title, "The run was cut short before it had a result.", Outcome.INTERRUPTED, ())
-        )
+        self._write_record(Record(kind, title, CUT_SHORT, Outcome.INTERRUPTED, ()))
 
     def __enter__(self) -> ArtifactWriter:
         return self
@@ -69,7 +76,7 @@ class ArtifactWriter:
         from forearm.evidence.report import build_report
 
         self._write_record(record)
-        build_report(self.folder)
+        build_report(self.folder, parse_record(self.folder))
         os.replace(self.folder, self.final)
         return self.final
 
@@ -79,7 +86,7 @@ class ArtifactWriter:
             command=record.command or command_line(),
             started_utc=self.started_utc,
             finished_utc=utc_now(),
-            environment=environment(),
+            environment=self.environment,
         )
         self.write_text("record.json", json.dumps(whole.to_json(), indent=1, allow_nan=False) + "\n")
 
@@ -87,7 +94,9 @@ class ArtifactWriter:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is either the old or the new one, never half of either."""
     temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as stream:
+    # Made anew, so that a link somebody left under this name is not written through.
+    temporary.unlink(missing_ok=True)
+    with temporary.open("xb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
@@ -95,6 +104,16 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def command_line() -> tuple[str, ...]:
-    """The command that runs, its program and any path cut to the last name."""
-    shown = [Path(word).name if os.path.isabs(word) else word for word in sys.argv]
-    return tuple([Path(shown[0]).name, *shown[1:]] if shown else ())
+    """The words of the command that runs; of every absolute path only the last name."""
+    program, *words = sys.argv or ["python"]
+    if Path(program).name == "__main__.py":
+        start = ["python", "-m", Path(program).parent.name]
+    else:
+        start = [Path(program).name]
+    return (*start, *map(without_folders, words))
+
+
+def without_folders(word: str) -> str:
+    """``--out=/home/me/runs`` becomes ``--out=runs``, and ``/home/me/arm.urdf`` becomes ``arm.urdf``."""
+    option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    return option + equals + (Path(value).name if os.path.isabs(value) else value)

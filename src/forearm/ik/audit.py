@@ -1,4 +1,8 @@
-"""Replays of joint vectors in Pinocchio and in MuJoCo, for ``audit=True``."""
+"""Replays of joint vectors in Pinocchio and in MuJoCo, for ``audit=True``.
+
+Models are built once a robot and only read. What an engine writes to is made for each replay, so
+that threads never share it.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +26,10 @@ class Replay(Protocol):
 
 
 class PinocchioReplay:
-    """Forward kinematics by Pinocchio, in a workspace of its own."""
+    """Forward kinematics by Pinocchio, in a workspace of its own; one thread's."""
 
     def __init__(self, robot: Robot) -> None:
-        self.model = pinocchio_model(robot.held_tree)
+        self.model, _ = models_of(robot)
         self.data = self.model.createData()
         self.link_id = self.model.getFrameId(robot.tip_frame.link, pin.FrameType.BODY)
         self.tip_in_link = robot.tip_frame.pose.matrix()
@@ -38,10 +42,10 @@ class PinocchioReplay:
 
 
 class MujocoReplay:
-    """Forward kinematics by MuJoCo, in a workspace of its own; never a live simulation's."""
+    """Forward kinematics by MuJoCo, in a workspace of its own; one thread's, never a live simulation's."""
 
     def __init__(self, robot: Robot) -> None:
-        self.model = mujoco_spec(robot.held_tree, shapes=False).compile()
+        _, self.model = models_of(robot)
         self.data = mujoco.MjData(self.model)
         self.body_id = self.model.body(robot.tip_frame.link).id
         self.tip_in_body = robot.tip_frame.pose.matrix()
@@ -57,6 +61,12 @@ class MujocoReplay:
 
 
 @lru_cache(maxsize=8)
+def models_of(robot: Robot) -> tuple[pin.Model, mujoco.MjModel]:
+    """Both engines' models of ``robot``, built once; nothing writes to them."""
+    tree = robot.held_tree
+    return pinocchio_model(tree), mujoco_spec(tree, shapes=False).compile()
+
+
 def replays_of(robot: Robot) -> dict[str, Replay]:
-    """Both engines' replays of ``robot``, built once."""
+    """Both engines' replays of ``robot``, each with scratch of its own."""
     return {"pinocchio": PinocchioReplay(robot), "mujoco": MujocoReplay(robot)}

@@ -1,4 +1,4 @@
-"""The gate. Solvers propose; this alone says ``SOLVED``.
+"""The gate. Solvers propose; this alone says ``SOLVED``, and ``UNREACHABLE`` where ``ik.proofs`` has a proof.
 
 Every candidate is replayed by the product of exponentials (``kinematics.screws``), which shares no
 code and no constants with the chain that solvers iterate on, and held against the limits.
@@ -15,13 +15,12 @@ import numpy as np
 from forearm.ik.branches import branch_name
 from forearm.ik.limits import same_up_to_turns, winding_count
 from forearm.ik.problem import LIMIT_TOLERANCE, Problem
+from forearm.ik.proofs import Proof, unreachable
 from forearm.ik.result import BestEffort, Diagnostics, IKResult, Posture, Solution, Status
 from forearm.ik.solver import Proposal, Solver, Stop
 from forearm.kinematics.forward import jacobian
 from forearm.kinematics.measures import dexterity_of, task_rows
-from forearm.kinematics.reach import ROUNDING, reach_bounds, reach_m
 from forearm.kinematics.screws import replay_into, screws_of
-from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
 SAME_RAD = 1e-5
@@ -54,8 +53,9 @@ def certify(
     if solutions:
         status, reason, proof = Status.SOLVED, "certified", None
     else:
-        status, reason, proof = explain(problem, proposal, verdicts, solver.exhaustive)
-        best_effort = nearest_posture(problem, proposal, verdicts)
+        found = unreachable(problem)
+        status, reason, proof = explain(proposal, verdicts, found)
+        best_effort = nearest_posture(problem, proposal, verdicts, found)
     return IKResult(
         status=status,
         reason=reason,
@@ -164,10 +164,11 @@ def audit_verdicts(
     worst: dict[str, tuple[float, float]] = {}
     judged = list(verdicts)
     target = problem.target_in_base.matrix()
+    replays = replays_of(problem.robot)
     for index, verdict in enumerate(verdicts):
         if verdict.drop is not None:
             continue
-        for engine, replay in replays_of(problem.robot).items():
+        for engine, replay in replays.items():
             position, rotation = distance_between(target, replay.tip_matrix(verdict.posture.q))
             if problem.task == "position":
                 rotation = 0.0
@@ -181,15 +182,11 @@ def audit_verdicts(
 
 
 def explain(
-    problem: Problem, proposal: Proposal, verdicts: Sequence[Verdict], exhaustive: bool
+    proposal: Proposal, verdicts: Sequence[Verdict], proof: Proof | None
 ) -> tuple[Status, str, str | None]:
     """Why there is no solution: proved, or not found."""
-    beyond = out_of_reach(problem)
-    if beyond:
-        return Status.UNREACHABLE, "beyond reach", beyond
-    audited = any(verdict.drop == "audit" for verdict in verdicts)
-    if exhaustive and not audited and all_miss_clearly(problem, verdicts):
-        return explain_branches(problem.robot, verdicts)
+    if proof is not None:
+        return Status.UNREACHABLE, proof.reason, proof.statement
     if proposal.stop is Stop.CONVERGED and verdicts:
         details = "; ".join(dict.fromkeys(verdict.detail for verdict in verdicts))
         return Status.NOT_FOUND, f"rejected: {details}", None
@@ -197,58 +194,14 @@ def explain(
     return Status.NOT_FOUND, str(stop), None
 
 
-def all_miss_clearly(problem: Problem, verdicts: Sequence[Verdict]) -> bool:
-    """Whether every candidate that is off target is so by more than rounding could explain."""
-    least = problem.tolerance.position_m + ROUNDING * (1.0 + reach_m(problem.robot))
-    return all(
-        verdict.drop != "not finite"
-        and (verdict.drop != "position" or verdict.posture.position_error_m > least)
-        for verdict in verdicts
-    )
-
-
-def explain_branches(robot: Robot, verdicts: Sequence[Verdict]) -> tuple[Status, str, str]:
-    """The proof by enumeration: every branch there is, and what blocks it."""
-    blocked = [verdict for verdict in verdicts if verdict.drop == "limits"]
-    missing = [verdict for verdict in verdicts if verdict.drop != "limits"]
-    details = "; ".join(
-        f"{verdict.posture.branch or 'branch'}: {verdict.detail}" for verdict in blocked or missing
-    )
-    if blocked:
-        if missing:
-            nearest = min(verdict.posture.position_error_m for verdict in missing)
-            details += f"; inside the limits the tip comes no nearer than {nearest:.3g} m"
-        return (
-            Status.UNREACHABLE,
-            "limits block every branch",
-            f"all {len(blocked)} branches enumerated: {details}",
-        )
-    return Status.UNREACHABLE, "no branch", f"all branches of {robot.name} enumerated: {details}"
-
-
-def out_of_reach(problem: Problem) -> str | None:
-    """A proof that the target lies beyond a reach bound, or None.
-
-    A solution may miss the target by the tolerance, so the bound must be passed by more than that.
-    """
-    for bound in reach_bounds(problem.robot, problem.task):
-        short = bound.shortfall_m(problem.target_in_base)
-        allowed = problem.tolerance.position_m + problem.tolerance.rotation_rad * bound.lever_m()
-        if short > allowed:
-            axis = problem.robot.joint_names[0]
-            return (
-                f"the target puts the {bound.description} {short:.6g} m outside what {axis}'s axis can "
-                f"reach: {bound.inner_m:.6g} to {bound.outer_m:.6g} m"
-            )
-    return None
-
-
-def nearest_posture(problem: Problem, proposal: Proposal, verdicts: Sequence[Verdict]) -> BestEffort | None:
-    """The nearest that the solver came, measured like a solution but never one."""
+def nearest_posture(
+    problem: Problem, proposal: Proposal, verdicts: Sequence[Verdict], proof: Proof | None
+) -> BestEffort | None:
+    """The nearest that the solver or the proof came, measured like a solution but never one."""
     tried = [verdict.posture.q for verdict in verdicts if verdict.drop != "not finite"]
-    nearest = proposal.nearest
-    if nearest is not None and nearest.shape == (problem.robot.dof,) and np.isfinite(nearest).all():
-        tried.append(nearest)
+    for nearest in (proposal.nearest, proof.nearest if proof else None):
+        if nearest is not None and np.shape(nearest) == (problem.robot.dof,) and np.isfinite(nearest).all():
+            tried.append(nearest)
     postures = [measure(problem, BestEffort, q) for q in tried]
     best = min(postures, key=failure_order, default=None)
     return best if isinstance(best, BestEffort) else None

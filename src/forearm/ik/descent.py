@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from forearm.errors import InvalidInput
 from forearm.ik.limits import turned_into_limits
 from forearm.ik.problem import Problem
 from forearm.ik.result import Iteration
@@ -66,7 +67,7 @@ class StepRule:
 class Iterative:
     """What the step-by-step solvers have in common: they take any chain and any task."""
 
-    exhaustive = False
+    settles = False
 
     def supports(self, robot: Robot, task: str) -> bool:  # noqa: ARG002 - any chain, any task
         return True
@@ -132,6 +133,31 @@ def descend(
     proposal.nearest = nearest
     proposal.damping = rule.damping
     proposal.history = tuple(history)
+    return proposal
+
+
+def step_exactly(problem: Problem, rule: StepRule, steps: int, record: bool = False) -> Proposal:
+    """Take ``steps`` steps, no more and no fewer, and propose where they end; the gate judges that."""
+    if steps > problem.max_iterations:
+        raise InvalidInput(
+            "fixed_iterations", f"is {steps}, above max_iterations", f"Give {problem.max_iterations} at most."
+        )
+    measure, q = Measure(problem), problem.seed.copy()
+    proposal = Proposal([], Stop.STALLED)
+    history: list[Iteration] = []
+    for _ in range(steps):
+        error, jacobian = measure.at(q)
+        step = rule.step(error, jacobian)
+        if step is None or not np.isfinite(step).all():
+            break
+        if record:
+            history.append(iteration_record(error, jacobian, rule.damping, step))
+        q = q + step
+        proposal.iterations += 1
+    else:
+        proposal.candidates = [turned_into_limits(problem.robot, q, problem.seed)]
+        proposal.stop = Stop.CONVERGED
+    proposal.nearest, proposal.damping, proposal.history = q, rule.damping, tuple(history)
     return proposal
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput, unknown_unless_in
 from forearm.robots.robot import Robot
-from forearm.spatial import Array, Pose, as_pose, frozen_array
+from forearm.spatial import MAX_LENGTH_M, Array, Pose, as_pose, frozen_array, require_length
 
 TASKS = ("pose", "position")
 LIMIT_TOLERANCE = 1e-9
@@ -65,9 +65,10 @@ def pose_problem(
     ``frame`` (default: the base). Without a ``seed`` the arm's home posture is used. A seed outside
     the limits is kept as it is and reported in ``warnings``.
     """
-    task = task or robot.task
+    task = robot.task if task is None else task
     unknown_unless_in("task", task, TASKS)
     pose = as_pose(target)
+    require_length(pose.position_m, "target")
     if task == "pose" and not isinstance(target, Pose) and np.shape(target) == (3,):
         raise InvalidInput(
             "target", "is a position without a rotation", 'Give a pose, or task="position" (--task position).'
@@ -76,13 +77,7 @@ def pose_problem(
         raise InvalidInput("max_iterations", f"is {max_iterations!r}", "Give a whole number, 1 or more.")
     if tolerance is not None and not isinstance(tolerance, Tolerance):
         raise InvalidInput("tolerance", f"is a {type(tolerance).__name__}", "Give a Tolerance.")
-    start = robot.home if seed is None else frozen_array(robot.joint_vector(seed, "seed"))
-    warnings = [
-        f"seed: joint {joint.name} at {value:.6g} is {past:.3g} past its {side} limit"
-        for joint, value in zip(robot.joints, start, strict=True)
-        for past, side in ((joint.lower - value, "lower"), (value - joint.upper, "upper"))
-        if past > LIMIT_TOLERANCE
-    ]
+    start = robot.home if seed is None else seed_vector(robot, seed)
     return Problem(
         robot=robot,
         target_in_base=robot.target_in_base(pose, frame),
@@ -90,7 +85,30 @@ def pose_problem(
         seed=start,
         seed_given=seed is not None,
         tolerance=tolerance or Tolerance(),
-        frame=frame or robot.base,
+        frame=robot.base if frame is None else frame,
         max_iterations=max_iterations,
-        warnings=tuple(warnings),
+        warnings=limit_warnings(robot, start, "seed"),
     )
+
+
+def limit_warnings(robot: Robot, q: Array, what: str) -> tuple[str, ...]:
+    """A line for every joint of the vector called ``what`` that is past a limit."""
+    return tuple(
+        f"{what}: joint {joint.name} at {value:.6g} is {past:.3g} past its {side} limit"
+        for joint, value in zip(robot.joints, q, strict=True)
+        for past, side in ((joint.lower - value, "lower"), (value - joint.upper, "upper"))
+        if past > LIMIT_TOLERANCE
+    )
+
+
+def seed_vector(robot: Robot, seed: ArrayLike) -> Array:
+    """A seed checked to be one number a joint, none so large that its digits are lost in full turns."""
+    start = robot.joint_vector(seed, "seed")
+    largest = int(np.argmax(np.abs(start)))
+    if abs(start[largest]) > MAX_LENGTH_M:
+        raise InvalidInput(
+            "seed",
+            f"puts joint {robot.joint_names[largest]} at {start[largest]:.6g}",
+            f"Give radians and metres, {MAX_LENGTH_M:g} at most.",
+        )
+    return frozen_array(start)

@@ -8,10 +8,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput
-from forearm.ik.certify import certify, out_of_reach
+from forearm.ik.certify import certify
 from forearm.ik.problem import Tolerance, pose_problem
+from forearm.ik.proofs import beyond_reach
 from forearm.ik.result import IKResult
-from forearm.ik.solver import default_solver, make_solver, solver_names
+from forearm.ik.solver import default_solver, make_solver, proposal_of, solver_names
 from forearm.robots.robot import Robot
 
 BEST_EFFORT_SOLVER = "dls_adaptive"
@@ -57,7 +58,7 @@ def solve(
         tolerance=tolerance,
         max_iterations=max_iterations,
     )
-    name = solver or default_solver(robot, problem.task)
+    name = default_solver(robot, problem.task) if solver is None else solver
     chosen = make_solver(name, **options)
     if not chosen.supports(robot, problem.task):
         able = [other for other in solver_names() if make_solver(other).supports(robot, problem.task)]
@@ -67,9 +68,9 @@ def solve(
             f"These do: {', '.join(able)}.",
         )
     started = time.perf_counter()
-    if out_of_reach(problem) and not chosen.exhaustive:
+    if not chosen.settles and beyond_reach(problem):
         proposal = make_solver(BEST_EFFORT_SOLVER, record=bool(options.get("record"))).propose(problem)
         proposal.solver = BEST_EFFORT_SOLVER
     else:
-        proposal = chosen.propose(problem)
+        proposal = proposal_of(chosen, problem)
     return certify(problem, proposal, chosen, time.perf_counter() - started, audit)

@@ -6,17 +6,14 @@ A solver proposes joint vectors; it certifies nothing. Each lives in its own fil
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from forearm.errors import InvalidInput, unknown_unless_in
+from forearm.errors import ForearmError, SolverError
 from forearm.ik.problem import Problem
 from forearm.ik.result import Iteration
+from forearm.registry import Registry
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
@@ -51,8 +48,11 @@ class Proposal:
 class Solver(Protocol):
     name: str
     summary: str
-    exhaustive: bool
-    """Whether its candidates are every branch there is, each with the best that it can do."""
+    settles: bool
+    """Whether it ends where the tip comes nearest when no posture reaches the target.
+
+    It decides who looks for the best effort, and proves nothing: proofs are the gate's (``ik.proofs``).
+    """
 
     def supports(self, robot: Robot, task: str) -> bool:
         """Whether this solver handles such a chain and task."""
@@ -63,42 +63,27 @@ class Solver(Protocol):
         ...
 
 
-SolverClass = TypeVar("SolverClass", bound=type[Solver])
-_registered: dict[str, type[Solver]] = {}
-
-
-def register(solver: SolverClass) -> SolverClass:
-    """Class decorator: make a solver known under its ``name``. Its constructor's keywords are its options."""
-    if solver.name in _registered:
-        raise ValueError(f"two solvers are called {solver.name!r}")
-    _registered[solver.name] = solver
-    return solver
-
-
-@cache
-def load_registry() -> None:
-    """Import every file of ``forearm.ik.solvers`` once, so that it can register."""
-    from forearm.ik import solvers
-
-    for module in pkgutil.iter_modules(solvers.__path__):
-        importlib.import_module(f"{solvers.__name__}.{module.name}")
-
-
-def solver_names() -> tuple[str, ...]:
-    load_registry()
-    return tuple(sorted(_registered))
+SOLVERS: Registry[type[Solver]] = Registry("solver", "forearm.ik.solvers")
+register = SOLVERS.register
+solver_names = SOLVERS.names
 
 
 def make_solver(name: str, **options: object) -> Solver:
     """The solver called ``name``, with its options."""
-    unknown_unless_in("solver", name, solver_names())
-    valid = tuple(inspect.signature(_registered[name]).parameters)
-    for option in options:
-        unknown_unless_in(f"option of solver {name}", option, valid)
+    return SOLVERS.make(name, **options)
+
+
+def proposal_of(solver: Solver, problem: Problem) -> Proposal:
+    """What ``solver`` proposes; ``SolverError`` names it if it fails in a way of its own."""
     try:
-        return _registered[name](**options)
-    except TypeError as error:
-        raise InvalidInput(f"solver {name!r}", f"cannot use an option: {error}") from error
+        proposal = solver.propose(problem)
+    except ForearmError:
+        raise
+    except Exception as error:
+        raise SolverError(solver.name, f"raised {type(error).__name__}: {error}") from error
+    if not isinstance(proposal, Proposal):
+        raise SolverError(solver.name, f"gave back a {type(proposal).__name__}, not a Proposal")
+    return proposal
 
 
 def default_solver(robot: Robot, task: str) -> str:

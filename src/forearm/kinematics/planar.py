@@ -9,7 +9,7 @@ import numpy as np
 
 from forearm.kinematics.forward import joint_frames
 from forearm.robots.robot import Robot
-from forearm.spatial import Array
+from forearm.spatial import Array, frozen_array
 
 PARALLEL = 1e-9
 """Largest sine between two axes that count as parallel."""
@@ -32,6 +32,11 @@ class PlanarGeometry:
     elbow_offset_rad: float
     elbow_sense: float
     """-1 if the second axis points against the first, else 1."""
+
+    def __post_init__(self) -> None:
+        # Cached and shared: nobody may change what a proof rests on.
+        object.__setattr__(self, "origin_in_base_m", frozen_array(self.origin_in_base_m))
+        object.__setattr__(self, "plane_in_base", frozen_array(self.plane_in_base))
 
     def in_plane(self, point_in_base_m: Array) -> Array:
         """A point's coordinates: x and y in the plane, z off it."""

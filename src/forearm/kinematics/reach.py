@@ -23,7 +23,7 @@ import numpy as np
 
 from forearm.kinematics.forward import joint_frames
 from forearm.robots.robot import Robot
-from forearm.spatial import Array, Pose
+from forearm.spatial import Array, Pose, frozen_array
 
 ROUNDING = 1e-9
 """Room left for rounding, relative to the length of the way."""
@@ -38,6 +38,11 @@ class ReachBound:
     inner_m: float
     outer_m: float
     description: str
+
+    def __post_init__(self) -> None:
+        # Bounds are cached and shared: nobody may change what a proof rests on.
+        object.__setattr__(self, "center_in_base_m", frozen_array(self.center_in_base_m))
+        object.__setattr__(self, "point_in_tip_m", frozen_array(self.point_in_tip_m))
 
     def shortfall_m(self, target_in_base: Pose) -> float:
         """How far outside the bound the target puts the point; negative inside (m)."""
@@ -60,7 +65,7 @@ def reach_bounds(robot: Robot, task: str) -> tuple[ReachBound, ...]:
 
 
 def reach_m(robot: Robot) -> float:
-    """The largest distance of the tip from the first joint's axis point that the bound allows."""
+    """An upper bound (m) on the distance of the tip from a point of the first joint's axis."""
     return bound_to(robot, to_tip=True).outer_m
 
 

@@ -30,7 +30,7 @@ JUMP_RAD_PER_RAD = 10.0
 class LostTrack(ForearmError):
     """The joints cannot follow the tip from one tick to the next."""
 
-    def __init__(self, tick: int, time_s: float, residual: float) -> None:
+    def __init__(self, tick: int, time_s: float, residual: float, where: str = "") -> None:
         self.tick, self.time_s, self.residual = tick, time_s, residual
         #: Whether the pose is reached, and it is the speed that the posture does not allow.
         self.singular = bool(residual <= USABLE_RESIDUAL)
@@ -39,7 +39,7 @@ class LostTrack(ForearmError):
             if self.singular
             else f"the error stays at {residual:.3g}. The route leaves the reach, or passes a singularity."
         )
-        super().__init__(f"the arm cannot follow the route at t = {time_s:.4g} s: {problem}")
+        super().__init__(f"the arm cannot follow the route at {where or f't = {time_s:.4g} s'}: {problem}")
 
 
 class Jump(NamedTuple):

@@ -23,6 +23,9 @@ from forearm.spatial import Array
 
 SAMPLES = 33
 """Points of a segment at which its speed by s is looked at."""
+JERK_SHARES = (1.0, 1.0 - 1e-9, 1.0 - 1e-7, 1.0 - 1e-5, 1.0 - 1e-3)
+"""Where one kind of profile turns into another (the top acceleration is just reached, say) ruckig may find
+neither; a little less jerk puts the motion on one side."""
 LEAST_MOTION = 1e-12
 """Length (m) or turn (rad) below which a segment does not move."""
 
@@ -129,16 +132,19 @@ def rest_to_rest(start: Array, goal: Array, speed: Array, acceleration: Array, j
     given = ruckig.InputParameter(size)
     given.current_position, given.target_position = start.tolist(), goal.tolist()
     given.max_velocity, given.max_acceleration = speed.tolist(), acceleration.tolist()
-    given.max_jerk = jerk.tolist()
     given.synchronization = ruckig.Synchronization.Phase
     motion = ruckig.Trajectory(size)
-    try:
-        result = ruckig.Ruckig(size).calculate(given, motion)
-    except ruckig.RuckigError as error:
-        raise NoMotionPlan(f"ruckig refuses the motion: {str(error).strip()}") from error
-    if result not in (ruckig.Result.Working, ruckig.Result.Finished):
-        raise NoMotionPlan(f"ruckig finds no motion from {start.tolist()} to {goal.tolist()}: {result}.")
-    return motion
+    for share in JERK_SHARES:
+        given.max_jerk = (share * jerk).tolist()
+        try:
+            result = ruckig.Ruckig(size).calculate(given, motion)
+        except ruckig.RuckigError as error:
+            problem = str(error).strip().splitlines()[0]
+            continue
+        if result in (ruckig.Result.Working, ruckig.Result.Finished):
+            return motion
+        problem = str(result)
+    raise NoMotionPlan(f"ruckig finds no motion from {start.tolist()} to {goal.tolist()}: {problem}")
 
 
 def import_ruckig() -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput
-from forearm.motion.follow import follow
+from forearm.motion.follow import LostTrack, follow
 from forearm.motion.reference import TipReference
 from forearm.motion.route import Route
 from forearm.robots.robot import Robot
@@ -58,9 +58,12 @@ def followed(robot: Robot, route: Route, start: ArrayLike, cells: int, task: str
         poses = np.zeros((len(s), 4, 4))
         poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = points.rotations, points.positions_m, 1.0
         segments = np.full(len(s), index)
-        joints = follow(
-            robot, TipReference(1.0 / cells, poses, points.first, points.second, segments), q, task
-        )
+        tip = TipReference(1.0 / cells, poses, points.first, points.second, segments)
+        try:
+            joints = follow(robot, tip, q, task)
+        except LostTrack as lost:
+            where = f"{100.0 * lost.time_s:.0f} % of segment {index + 1} of {len(route.segments)}"
+            raise LostTrack(lost.tick, lost.time_s, lost.residual, where) from None
         paths.append(JointPath(s, joints.q, joints.qd, joints.qdd))
         require_motion(paths[-1], index)
         q = joints.q[-1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from forearm.robots.tree import Frame, Joint, Shape, Tree
+from forearm.robots.tree import Frame, Joint, JointKind, Shape, Tree
 from forearm.spatial import Array, Pose
 
 Rgba = tuple[float, float, float, float]
@@ -21,6 +21,9 @@ SLATE_BLUE: Rgba = (0.37, 0.51, 0.63, 1.0)
 ORANGE: Rgba = (0.95, 0.43, 0.09, 1.0)
 
 X, Y, Z = np.eye(3)
+
+LEAST_SIZE_M = 1e-3
+"""What even an arm all of whose origins coincide is drawn to."""
 
 
 def tube(
@@ -81,7 +84,7 @@ def with_skeleton(tree: Tree, tip: Frame | None = None) -> Tree:
     moving = sum(joint.kind.moves_along_one_axis for joint in tree.joints)
     if 2 * sum(bool(link.shapes) for link in tree.links) > moving:
         return tree
-    radius_m = 0.022 * max(size_of(tree, tip), 1e-3)
+    radius_m = 0.022 * size_of(tree, tip)
     shapes: dict[str, list[Shape]] = {link.name: list(link.shapes) for link in tree.links}
     shapes[tree.root].append(barrel(-0.5 * radius_m * Z, 0.0 * Z, 3.0 * radius_m, STEEL, collides=False))
     for joint in tree.joints:
@@ -97,13 +100,24 @@ def with_skeleton(tree: Tree, tip: Frame | None = None) -> Tree:
 
 
 def size_of(tree: Tree, tip: Frame | None) -> float:
-    """The longest way from the root along the joints' origins (m): no arm reaches farther by turning."""
+    """The longest way from the root along the joints' origins and strokes (m), ``LEAST_SIZE_M`` at least.
+
+    No arm reaches farther by turning or sliding.
+    """
     away_m = {tree.root: 0.0}
     for joint in tree.joints:
-        away_m[joint.child] = away_m[joint.parent] + length(joint.origin.position_m)
+        away_m[joint.child] = away_m[joint.parent] + length(joint.origin.position_m) + stroke_m(joint)
     if tip is not None:
         away_m["\0tip"] = away_m[tip.link] + length(tip.pose.position_m)
-    return max(away_m.values())
+    return max(LEAST_SIZE_M, *away_m.values())
+
+
+def stroke_m(joint: Joint) -> float:
+    """How far from its origin a joint slides; a metre if nothing limits it."""
+    if joint.kind is not JointKind.PRISMATIC:
+        return 0.0
+    most = max(abs(joint.lower), abs(joint.upper))
+    return most if np.isfinite(most) else 1.0
 
 
 def length(vector: Array) -> float:

@@ -15,13 +15,16 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from forearm.errors import InvalidInput, ModelError, ModelWarning, UnknownName, shown
 from forearm.robots.catalog import bundled_names, bundled_tree
 from forearm.robots.robot import Robot, chain_in
 from forearm.robots.safe_xml import Folders, parse_xml, read_bytes
 from forearm.robots.tree import Frame, Tree
 from forearm.robots.urdf import read_urdf
-from forearm.spatial import Pose
+from forearm.spatial import Pose, require_length, rigid_pose
 
 ENDINGS = (".urdf", ".xml", ".mjcf")
 MENAGERIE = "menagerie:"
@@ -36,9 +39,9 @@ def load(
     tip: str | None = None,
     joints: Iterable[str] | None = None,
     hold: Mapping[str, float] | None = None,
-    tool: Pose | float | None = None,
+    tool: Pose | ArrayLike | float | None = None,
     assets: str | Path | None = None,
-    root: Pose | None = None,
+    root: Pose | ArrayLike | None = None,
     **options: Any,
 ) -> Robot:
     """The chain from ``base`` to ``tip`` in ``model``.
@@ -50,10 +53,10 @@ def load(
         tip: link or frame to place; by default the end of the only chain.
         joints: those that move; by default every joint of the chain.
         hold: value (rad or m) of joints that do not move.
-        tool: pose of the tool in the tip's frame, or a length (m) along the tip's z axis; the tool
-            becomes the tip.
+        tool: pose of the tool in the tip's frame (a 4x4 matrix will do), or a length (m) along the tip's
+            z axis; the tool becomes the tip.
         assets: folder that the model may read besides its own; ``package://`` names are looked up in it.
-        root: pose of the model's root in the world.
+        root: pose of the model's root in the world; a 4x4 matrix will do.
         options: numbers for a bundled arm, such as ``tool_length_m=0.135``.
 
     Raises:
@@ -63,9 +66,8 @@ def load(
     """
     tree = load_tree(model, assets=assets, **options)
     if root is not None:
-        tree = tree.with_root(root)
-    chosen = None if joints is None else ((joints,) if isinstance(joints, str) else tuple(joints))
-    robot = chain_in(tree, base, tip, chosen, hold)
+        tree = tree.with_root(root_pose(root))
+    robot = chain_in(tree, base, tip, joint_choice(joints), hold)
     if tool is None:
         return robot
     frame = tool_frame(robot, tool)
@@ -76,6 +78,8 @@ def load_tree(model: str | Path, *, assets: str | Path | None = None, **options:
     """All of ``model``: every link and joint, not only one chain. Arguments as in ``load``."""
     if not isinstance(model, str | Path):
         raise InvalidInput("model", f"is a {type(model).__name__}", "Give a name or a path.")
+    if not isinstance(assets, str | Path | None):
+        raise InvalidInput("assets", f"is a {type(assets).__name__}", "Give a folder.")
     text = str(model)
     call = CALL.fullmatch(text.strip())
     name = call.group(1) if call else text
@@ -134,19 +138,42 @@ def numbers_in(text: str, given: str) -> tuple[float, ...]:
         raise InvalidInput(f"robot {shown(given)}", "has an argument that is not a number") from None
 
 
-def tool_frame(robot: Robot, tool: Pose | float) -> Frame:
+def joint_choice(joints: Any) -> tuple[str, ...] | None:
+    """``joints=`` as a tuple of names, or ``InvalidInput``."""
+    if joints is None:
+        return None
+    if isinstance(joints, str):
+        return (joints,)
+    if not isinstance(joints, Iterable):
+        raise InvalidInput("joints", f"is a {type(joints).__name__}", "Give joint names.")
+    return tuple(joints)
+
+
+def root_pose(root: Any) -> Pose:
+    pose = rigid_pose(root, "root")
+    require_length(pose.position_m, "root")
+    return pose
+
+
+def tool_pose(tool: Any) -> Pose:
+    """``tool=`` as a pose in the tip's frame."""
+    if isinstance(tool, Pose | list | tuple | np.ndarray):
+        pose = rigid_pose(tool, "tool")
+    elif isinstance(tool, bool) or not isinstance(tool, Real) or not math.isfinite(tool):
+        raise InvalidInput("tool", f"is {shown(tool)}", "Give a Pose in the tip's frame, or a length in m.")
+    else:
+        pose = Pose((0.0, 0.0, float(tool)))
+    require_length(pose.position_m, "tool")
+    return pose
+
+
+def tool_frame(robot: Robot, tool: Any) -> Frame:
     """The frame of ``tool`` on the robot's tip, called "tool" or the next name that is free."""
-    if not isinstance(tool, Pose):
-        if isinstance(tool, bool) or not isinstance(tool, Real) or not math.isfinite(tool):
-            raise InvalidInput(
-                "tool", f"is {shown(tool)}", "Give a Pose in the tip's frame, or a length in m."
-            )
-        tool = Pose((0.0, 0.0, float(tool)))
     taken, name, number = robot.tree.frame_names(), "tool", 1
     while name in taken:
         number += 1
         name = f"tool_{number}"
-    return Frame(name, robot.tip_frame.link, robot.tip_frame.pose @ tool)
+    return Frame(name, robot.tip_frame.link, robot.tip_frame.pose @ tool_pose(tool))
 
 
 def menagerie_file(name: str) -> Path:

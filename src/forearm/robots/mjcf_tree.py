@@ -9,11 +9,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Shape, Tree
+from forearm.robots.tree import WORLD, Frame, Inertial, Joint, JointKind, Link, Shape, Tree
 from forearm.robots.urdf_shapes import DRAWABLE
 from forearm.spatial import Pose, rotation_from_quaternion
 
-WORLD = "world"
 PRIMITIVES = {
     mujoco.mjtGeom.mjGEOM_SPHERE: ("sphere", 1),
     mujoco.mjtGeom.mjGEOM_CAPSULE: ("capsule", 2),

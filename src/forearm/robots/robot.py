@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput, ModelError, UnknownName, UnsupportedJoint, shown, unknown_unless_in
+from forearm.robots.frozen import FrozenMap
 from forearm.robots.tips import find_tip
-from forearm.robots.tree import Frame, Joint, JointKind, Tree, resting_value
-from forearm.spatial import Array, Pose, finite_vector, frozen_array
+from forearm.robots.tree import WORLD, Frame, Joint, JointKind, Tree, resting_value
+from forearm.spatial import MAX_LENGTH_M, Array, Pose, finite_vector, frozen_array
 
 MAX_CHAIN_JOINTS = 30
-WORLD = "world"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +33,13 @@ class Robot:
     tip: str
     joints: tuple[Joint, ...]
     held: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "held", FrozenMap(self.held))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without what is cached: the arrays would come back writeable.
+        return type(self), (self.tree, self.base, self.tip, self.joints, self.held)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.dof} joints from {self.base} to {self.tip}>"
@@ -109,13 +118,13 @@ class Robot:
         return self.tree.root_in_world @ self.frame_in_ancestor(self.tree.root, self.base)
 
     @cached_property
-    def postures(self) -> dict[str, Array]:
+    def postures(self) -> Mapping[str, Array]:
         """Named joint vectors: the model's own, and ``zeros`` (as near to zero as the limits let)."""
         rest = {joint.name: resting_value(joint) for joint in self.joints}
         found = {"zeros": frozen_array(list(rest.values()))}
         for name, values in self.tree.postures.items():
             found[name] = frozen_array([values.get(joint, rest[joint]) for joint in self.joint_names])
-        return found
+        return FrozenMap(found)
 
     @property
     def home(self) -> Array:
@@ -145,8 +154,15 @@ class Robot:
         """The frame ``name`` in a link above it, all joints between them held."""
         frame = require_frame(self.tree, name)
         joints = self.held_tree.path(ancestor_link, frame.link)
-        if joints is None or any(joint.kind is not JointKind.FIXED for joint in joints):
-            raise InvalidInput("frame", f"{shown(name)} moves with the chain or is not below {ancestor_link}")
+        if joints is None:
+            raise InvalidInput("frame", f"{shown(name)} is not below {shown(ancestor_link)}")
+        moving = next((joint.name for joint in joints if joint.kind is not JointKind.FIXED), None)
+        if moving is not None:
+            raise InvalidInput(
+                "frame",
+                f"{shown(name)} moves with joint {shown(moving)}",
+                "Give a target in a frame that stands still.",
+            )
         pose = Pose.identity()
         for joint in joints:
             pose = pose @ joint.origin
@@ -154,12 +170,14 @@ class Robot:
 
     def target_in_base(self, target: Pose, frame: str | None) -> Pose:
         """A target given in ``frame`` (None: the base; ``"world"``; or any frame that stands still)."""
+        if frame is None:
+            return target
+        unknown_unless_in("frame", frame, (WORLD, *self.tree.frame_names()))
         # The world comes first: a root link may bear its name and stand elsewhere.
         if frame == WORLD:
             return self.base_in_world.inverse() @ target
-        if frame is None or frame == self.base:
+        if frame == self.base:
             return target
-        unknown_unless_in("frame", frame, (WORLD, *self.tree.frame_names()))
         frame_in_world = self.tree.root_in_world @ self.frame_in_ancestor(self.tree.root, frame)
         return self.base_in_world.inverse() @ frame_in_world @ target
 
@@ -176,15 +194,15 @@ def chain_in(
     With ``joints``, only those move; the chain's others are held at ``held`` or at rest. Raises
     ``UnknownName``, ``UnsupportedJoint`` or ``ModelError``, always naming what is in the way.
     """
-    base = base or tree.base or tree.root
+    base = (tree.base or tree.root) if base is None else base
     base_link = require_frame(tree, base).link
-    tip = tip or tree.tip or find_tip(tree, base_link)
+    tip = (tree.tip or find_tip(tree, base_link)) if tip is None else tip
     tip_frame = require_frame(tree, tip)
     path = tree.path(base_link, tip_frame.link)
     if path is None:
         raise ModelError(tree.source, f"tip {shown(tip)} does not lie below base {shown(base)}")
 
-    held = dict(held or {})
+    held = held_values(held)
     joint_by_name = {joint.name: joint for joint in tree.joints}
     for name, value in held.items():
         unknown_unless_in("joint to hold", name, tuple(joint_by_name))
@@ -210,8 +228,21 @@ def chain_in(
     return Robot(tree, base, tip, tuple(movable), held)
 
 
+def held_values(held: Any) -> dict[str, float]:
+    """``hold=`` as names and numbers, or ``InvalidInput``."""
+    if held is None:
+        return {}
+    how = "Give joint names with a number (rad or m) each."
+    if not isinstance(held, Mapping):
+        raise InvalidInput("hold", f"is a {type(held).__name__}", how)
+    for name, value in held.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise InvalidInput(f"held joint {shown(name)}", f"is given {shown(value)}", how)
+    return {name: float(value) for name, value in held.items()}
+
+
 def require_frame(tree: Tree, name: str) -> Frame:
-    frame = tree.frame(name)
+    frame = tree.frame(name) if isinstance(name, str) else None
     if frame is None:
         raise UnknownName("link or frame", name, tree.frame_names())
     return frame
@@ -220,7 +251,7 @@ def require_frame(tree: Tree, name: str) -> Frame:
 def require_holdable(joint: Joint, value: float) -> None:
     if not joint.kind.moves_along_one_axis:
         raise InvalidInput(f"joint {shown(joint.name)}", f"is {joint.kind}: it cannot be held at a value")
-    if not np.isfinite(value) or not joint.lower <= value <= joint.upper:
+    if not abs(value) <= MAX_LENGTH_M or not joint.lower <= value <= joint.upper:
         raise InvalidInput(
             f"held joint {shown(joint.name)}",
             f"at {value} is outside its limits [{joint.lower:.6g}, {joint.upper:.6g}]",

@@ -22,13 +22,18 @@ MAX_ELEMENTS = 40_000
 MAX_ATTRIBUTES = 300_000
 MAX_DEPTH = 200
 
+# Windows has only the last of these.
+READ_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
+    READ_FLAGS |= getattr(os, _name, 0)
+
 
 def read_bytes(path: Path, source: str, limit: int = MAX_FILE_BYTES) -> bytes:
     """The content of a regular file of at most ``limit`` bytes, or ``ModelError``."""
     try:
         require_regular(os.stat(path), source)
         # A pipe may have taken the file's place since; opened without O_NONBLOCK it would hang.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        descriptor = os.open(path, READ_FLAGS)
         with os.fdopen(descriptor, "rb") as file:
             require_regular(os.fstat(descriptor), source)
             content = file.read(limit + 1)

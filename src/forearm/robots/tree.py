@@ -14,7 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from forearm.robots.frozen import FrozenMap
 from forearm.spatial import Array, Pose, frozen_array, rotation_exp
+
+WORLD = "world"
+"""The name by which the world is asked for as a frame, and MuJoCo's own name for it."""
 
 
 class JointKind(StrEnum):
@@ -149,6 +153,11 @@ class Tree:
     """The geometry whose branches and singularities have names, such as ``"ur"`` or ``"planar"``."""
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        postures = {name: FrozenMap(values) for name, values in self.postures.items()}
+        object.__setattr__(self, "postures", FrozenMap(postures))
+        object.__setattr__(self, "servos", FrozenMap(self.servos))
+
     @property
     def root(self) -> str:
         return self.links[0].name
@@ -164,10 +173,6 @@ class Tree:
 
     def frame_names(self) -> tuple[str, ...]:
         return tuple(link.name for link in self.links) + tuple(frame.name for frame in self.frames)
-
-    def joint_above(self, link: str) -> Joint | None:
-        """The joint that carries ``link``, or None for the root."""
-        return next((joint for joint in self.joints if joint.child == link), None)
 
     def path(self, upper_link: str, lower_link: str) -> tuple[Joint, ...] | None:
         """The joints from ``upper_link`` down to ``lower_link``, or None if it does not lie below."""

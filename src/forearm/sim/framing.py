@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -13,6 +14,8 @@ FIELD_OF_VIEW_DEG = 30.0
 """Vertical; narrow, as a portrait lens, so that a near wrist does not look larger than the base."""
 FILL = 0.84
 """How much of the frame's tighter side the arm takes up."""
+HIDING_COSTS = 3.0
+"""How much of an arm's size, in breadth, a view may give up to show all of what matters."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,11 @@ class View:
     distance_m: float
     azimuth_deg: float
     elevation_deg: float
+
+    @property
+    def eye_m(self) -> Array:
+        """Where the camera stands, world."""
+        return np.array(self.look_at_m) - self.distance_m * self.axes[2]
 
     @property
     def axes(self) -> Array:
@@ -55,24 +63,32 @@ def view_of(
     aspect: float,
     azimuth_deg: float | None = None,
     elevation_deg: float | None = None,
+    hidden: Callable[[View], float] | None = None,
 ) -> View:
     """The camera that sees all points (n, 3) as large as the frame allows.
 
     Angles that are not given are chosen from the skeleton, the joints' origins from base to tip: the
     side that shows the most of the arm, with the tip towards the camera, and from above for an arm
-    that lies flat.
+    that lies flat. ``hidden`` tells what share of what matters a view does not show.
     """
     spread = np.ptp(skeleton_m, axis=0)
     flat = spread[2] < 0.2 * float(np.linalg.norm(spread[:2]))
     if elevation_deg is None:
-        elevation_deg = -48.0 if flat else -16.0
+        # What is drawn in the air, or stands on a table, shows better from a little higher.
+        elevation_deg = -48.0 if flat else -22.0 if hidden else -16.0
     view = View((0.0, 0.0, 0.0), 1.0, 0.0, elevation_deg)
     if azimuth_deg is None and flat:
         # As on paper: x to the right, y away.
         azimuth_deg = 90.0
     if azimuth_deg is None:
         views = [replace(view, azimuth_deg=angle) for angle in range(0, 360, 15)]
-        azimuth_deg = max(views, key=lambda candidate: breadth(candidate, skeleton_m)).azimuth_deg
+        size_m = float(np.ptp(skeleton_m, axis=0).max())
+
+        def merit(candidate: View) -> float:
+            missing = hidden(framed(candidate, points_m, aspect)) if hidden else 0.0
+            return breadth(candidate, skeleton_m) - HIDING_COSTS * size_m * missing
+
+        azimuth_deg = max(views, key=merit).azimuth_deg
     return framed(replace(view, azimuth_deg=azimuth_deg), points_m, aspect)
 
 

@@ -48,12 +48,14 @@ def run_loop(
     ticks: Sequence[Tick],
     *,
     sensing: Sensing | None = None,
+    sensor: Sensor | None = None,
     disturbance: Disturbance | None = None,
     on_chunk: ChunkSink | None = None,
 ) -> LoopResult:
     """Run the reference once, from rest on its first tick.
 
-    The command of tick k acts until tick k + 1. ``on_chunk(recording, start, end)`` is called after
+    The command of tick k acts until tick k + 1. ``sensing`` says how the sensors fall short; ``sensor``
+    puts another sensor in their place. ``on_chunk(recording, start, end)`` is called after
     every half second or so of ticks, for what has to be written while the run goes on.
     """
     model = disturbed(scene, disturbance or Disturbance())
@@ -61,7 +63,7 @@ def run_loop(
     start = ticks[0].q
     data.qpos[:] = start
     mujoco.mj_forward(model, data)
-    sensor = make_sensor(sensing or Sensing(), scene.dt_s, start)
+    eyes = sensor or make_sensor(sensing or Sensing(), scene.dt_s, start)
     recording = Recording.empty(len(ticks), scene.robot.dof, scene.dt_s)
     recording.wanted_q[:] = [tick.q for tick in ticks]
     push = Push(scene, disturbance or Disturbance(), len(ticks))
@@ -70,7 +72,7 @@ def run_loop(
         last = min(first + CHUNK, len(ticks))
         push.apply(data, first)
         began = time.perf_counter()
-        run_chunk(model, data, sensor, controller.command, ticks, recording, first, last)
+        run_chunk(model, data, eyes, controller.command, ticks, recording, first, last)
         loop_s.append((time.perf_counter() - began) / (last - first))
         bare_s.append(time_bare_steps(model, data, bare))
         note_saturation(scene, recording, first, last)

@@ -55,7 +55,7 @@ def add_polyline(
     """A path through points (n, 3) in the world, without those that cannot be told from the line."""
     points = thinned(np.asarray(points_m, dtype=np.float64).reshape(-1, 3), THINNING * radius_m)
     for start, end in pairwise(points):
-        add_connector(scene, mujoco.mjtGeom.mjGEOM_CAPSULE, radius_m, start, end, rgba)
+        add_connector(scene, mujoco.mjtGeom.mjGEOM_CAPSULE, radius_m, start, end, rgba, 0.55)
 
 
 def thinned(points_m: Array, tolerance_m: float) -> Array:
@@ -106,14 +106,20 @@ def add_ghost(
 
 
 def add_connector(
-    scene: mujoco.MjvScene, kind: int, radius_m: float, start_m: Array, end_m: Array, rgba: Rgba
+    scene: mujoco.MjvScene,
+    kind: int,
+    radius_m: float,
+    start_m: Array,
+    end_m: Array,
+    rgba: Rgba,
+    emission: float = 0.25,
 ) -> None:
     geom = next_geom(scene)
     mujoco.mjv_initGeom(
         geom, kind, np.zeros(3), np.zeros(3), np.eye(3).ravel(), np.array(rgba, dtype=np.float32)
     )
     mujoco.mjv_connector(geom, kind, radius_m, start_m, end_m)
-    geom.emission = 0.25
+    geom.emission = emission
 
 
 def next_geom(scene: mujoco.MjvScene) -> mujoco.MjvGeom:

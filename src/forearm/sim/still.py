@@ -32,6 +32,8 @@ SUPERSAMPLING = 2
 GHOST_OPACITY = 0.38
 MAX_SIDE_PX = 2560
 MAX_MARKS = 20_000
+RAYS = 40
+"""How many points of a path are looked at when the camera's side is chosen."""
 
 
 def render(
@@ -69,29 +71,39 @@ def save_png(path: str | Path, image: Image) -> Path:
 
 @contextmanager
 def open_studio(
-    robot: Robot, *, blocks: Sequence[Block] = (), width: int = 960, height: int = 720
+    robot: Robot,
+    *,
+    blocks: Sequence[Block] = (),
+    width: int = 960,
+    height: int = 720,
+    draft: bool = False,
 ) -> Iterator[Studio]:
-    """A ``Studio`` that takes any number of pictures of one robot until the block ends."""
+    """A ``Studio`` that takes any number of pictures of one robot until the block ends.
+
+    A ``draft`` is drawn seven times as fast: rounds are coarser, and edges are left to the driver.
+    """
     for name, side in (("width", width), ("height", height)):
         if not 16 <= side <= MAX_SIDE_PX:
             raise InvalidInput(name, f"is {side} pixels", f"Give 16 to {MAX_SIDE_PX}.")
     require_mujoco()
     import mujoco
 
-    from forearm.sim.studio import studio_spec
+    from forearm.sim.studio import coarsen, studio_spec
 
     spec = studio_spec(robot, blocks)
-    spec.visual.global_.offwidth = SUPERSAMPLING * width
-    spec.visual.global_.offheight = SUPERSAMPLING * height
+    oversize = 1 if draft else SUPERSAMPLING
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = oversize * width, oversize * height
+    if draft:
+        coarsen(spec)
     model = spec.compile()
-    with open_context(SUPERSAMPLING * width, SUPERSAMPLING * height):
+    with open_context(oversize * width, oversize * height):
         try:
             context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
         except mujoco.FatalError as error:
             raise no_picture({"OpenGL": error}) from error
         try:
             mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
-            yield Studio(robot, model, context, width, height)
+            yield Studio(robot, model, context, (width, height), oversize, crowded=bool(blocks))
         finally:
             context.free()
 
@@ -100,12 +112,19 @@ class Studio:
     """A robot's model, scene and drawing context; made by ``open_studio``, valid inside its block."""
 
     def __init__(
-        self, robot: Robot, model: mujoco.MjModel, context: mujoco.MjrContext, width: int, height: int
+        self,
+        robot: Robot,
+        model: mujoco.MjModel,
+        context: mujoco.MjrContext,
+        size_px: tuple[int, int],
+        oversize: int,
+        crowded: bool = False,
     ) -> None:
         import mujoco
 
         self.robot, self.model, self.context = robot, model, context
-        self.width, self.height = width, height
+        self.width, self.height = size_px
+        self.oversize, self.crowded = oversize, crowded
         self.scene = mujoco.MjvScene(model, maxgeom=MAX_MARKS)
         self.option = mujoco.MjvOption()
 
@@ -119,37 +138,71 @@ class Studio:
         view: View | None = None,
     ) -> Image:
         """As ``render``; the camera is chosen anew for each picture unless ``view`` is given."""
-        from forearm.sim import marks
-        from forearm.sim.studio import aim_lights, posed, settle_floor
+        from forearm.sim.studio import posed
 
-        arm = posed(self.model, self.robot, q)
-        others = [posed(self.model, self.robot, ghost) for ghost in ghosts]
+        postures = [posed(self.model, self.robot, each) for each in (q, *ghosts)]
         in_world = self.robot.base_in_world
         target_in_world = None if target is None else in_world @ target
         paths_in_world = [in_world.transform_points(finite_points(path)) for path in paths]
-
-        settle_floor(self.model, self.robot, [arm, *others])
-        view = view or self.framing(arm, others, target_in_world, paths_in_world)
-        aim_lights(self.model, view)
+        view = self.stage(postures, target_in_world, paths_in_world, view)
         # The floor and the lights were moved in the model; the state has to follow.
         arm = posed(self.model, self.robot, q)
+        return self.taken(arm, postures[1:], view, target_in_world, paths_in_world)
 
-        self.compose(arm, view, target_in_world, paths_in_world)
-        image = self.shot()
-        if not others:
-            return averaged(image)
+    def stage(
+        self,
+        postures: Sequence[Any],
+        target_in_world: Pose | None,
+        paths_in_world: Sequence[Array],
+        view: View | None = None,
+    ) -> View:
+        """Lay the floor for all postures, turn the lights to the camera, and say where that stands."""
+        from forearm.sim.studio import aim_lights, settle_floor
+
+        settle_floor(self.model, self.robot, postures)
+        view = view or self.framing(postures[0], postures[1:], target_in_world, paths_in_world)
+        aim_lights(self.model, view)
+        return view
+
+    def taken(
+        self,
+        arm: Any,
+        others: Sequence[Any],
+        view: View,
+        target_in_world: Pose | None,
+        paths_in_world: Sequence[Array],
+    ) -> Image:
+        """The picture of a stage that is set."""
+        from forearm.sim import marks
+
+        shining = self.compose(arm, view, target_in_world, paths_in_world)
+        image: NDArray[Any] = self.shot()
         # Overlapping shapes look blotchy when each is translucent, so the ghosts are drawn solid in
         # a second picture and the two are blended.
         for other in others:
             marks.add_ghost(self.scene, self.model, other, self.option)
-        return averaged((1.0 - GHOST_OPACITY) * image + GHOST_OPACITY * self.shot())
+        if others:
+            image = (1.0 - GHOST_OPACITY) * image + GHOST_OPACITY * self.shot()
+        return self.shining(averaged(image, self.oversize), shining)
+
+    def shining(self, image: Image, lines: Sequence[int]) -> Image:
+        """``image`` with a glow around the scene's geoms ``lines``."""
+        from forearm.sim import glow
+        from forearm.sim.marks import PATH_RGBA
+
+        if not lines:
+            return image
+        glow.only_these(self.scene, lines)
+        mask = averaged(self.shot(), self.oversize)
+        glow.everything(self.scene)
+        return glow.with_glow(image, mask, PATH_RGBA[:3])
 
     def framing(
         self, arm: Any, others: Sequence[Any], target_in_world: Pose | None, paths_in_world: Sequence[Array]
     ) -> View:
         """The camera that frames the arm, its ghosts, the target and the paths."""
         from forearm.sim.framing import view_of
-        from forearm.sim.studio import arm_points, skeleton_points
+        from forearm.sim.studio import arm_points, hidden_share, skeleton_points
 
         points = [arm_points(self.model, data) for data in (arm, *others)]
         points += [np.reshape(path, (-1, 3)) for path in paths_in_world]
@@ -158,7 +211,19 @@ class Studio:
                 target_in_world.position_m + self.mark_length_m * np.vstack([np.eye(3), -np.eye(3)])
             )
         skeleton = skeleton_points(self.robot, arm)
-        return view_of(np.concatenate(points), skeleton, self.width / self.height)
+        lines = [path[:: max(len(path) // RAYS, 1)] for path in paths_in_world]
+        inside_m = 0.08 * float(self.model.stat.extent)
+
+        def hidden(view: View) -> float:
+            """Of the arm's joints, which lie inside it and count double, and of the paths."""
+            arm_hidden = hidden_share(self.model, arm, view.eye_m, skeleton, inside_m)
+            return 2.0 * arm_hidden + sum(
+                hidden_share(self.model, arm, view.eye_m, line, 0.02 * inside_m) for line in lines
+            )
+
+        aspect = self.width / self.height
+        crowded = self.crowded or bool(lines)
+        return view_of(np.concatenate(points), skeleton, aspect, hidden=hidden if crowded else None)
 
     def is_near(self, target_in_world: Pose) -> bool:
         """Whether a target deserves a place in the frame; one far out of reach would dwarf the arm."""
@@ -172,7 +237,8 @@ class Studio:
 
     def compose(
         self, arm: Any, view: View, target_in_world: Pose | None, paths_in_world: Sequence[Array]
-    ) -> None:
+    ) -> range:
+        """Fill the scene; returns which of its geoms draw the paths."""
         import mujoco
 
         from forearm.sim import marks
@@ -182,20 +248,23 @@ class Studio:
         self.scene.flags[mujoco.mjtRndFlag.mjRND_HAZE] = True
         self.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         length_m = self.mark_length_m
+        first = self.scene.ngeom
         for path in paths_in_world:
             marks.add_polyline(self.scene, path, 0.025 * length_m)
+        lines = range(first, self.scene.ngeom)
         if target_in_world is None:
-            return
+            return lines
         if self.robot.task == "position":
             marks.add_point(self.scene, target_in_world.position_m, 0.16 * length_m, marks.TARGET_RGBA)
         else:
             marks.add_triad(self.scene, target_in_world, length_m)
+        return lines
 
     def shot(self) -> Image:
         """The scene as it stands, at the supersampled size."""
         import mujoco
 
-        size = SUPERSAMPLING * self.width, SUPERSAMPLING * self.height
+        size = self.oversize * self.width, self.oversize * self.height
         rectangle = mujoco.MjrRect(0, 0, *size)
         pixels = np.empty((size[1], size[0], 3), dtype=np.uint8)
         mujoco.mjr_render(rectangle, self.scene, self.context)
@@ -203,10 +272,10 @@ class Studio:
         return np.flipud(pixels)
 
 
-def averaged(image: NDArray[Any]) -> Image:
-    """The picture at its final size: each pixel the mean of its supersampled ones."""
-    height, width = (side // SUPERSAMPLING for side in image.shape[:2])
-    blocks = image.reshape(height, SUPERSAMPLING, width, SUPERSAMPLING, 3).astype(np.float32)
+def averaged(image: NDArray[Any], factor: int) -> Image:
+    """The picture ``factor`` times smaller: each pixel the mean of its supersampled ones."""
+    height, width = (side // factor for side in image.shape[:2])
+    blocks = image.reshape(height, factor, width, factor, 3).astype(np.float32)
     return np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
 
 

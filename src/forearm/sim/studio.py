@@ -14,7 +14,7 @@ from forearm.robots.robot import Robot
 from forearm.robots.to_mujoco import mujoco_spec
 from forearm.robots.tree import Link, Tree
 from forearm.sim.framing import FIELD_OF_VIEW_DEG, View
-from forearm.sim.furniture import PREFIX, add_blocks
+from forearm.sim.furniture import PREFIX, add_blocks, block_bottoms, carries, settle_legs
 from forearm.sim.scene import Block
 from forearm.spatial import Array
 
@@ -51,6 +51,13 @@ def studio_spec(robot: Robot, blocks: Sequence[Block] = ()) -> mujoco.MjSpec:
     spec.visual.map.haze = 0.75
     spec.visual.map.shadowclip = 1.4
     return spec
+
+
+def coarsen(spec: mujoco.MjSpec) -> None:
+    """Fewer facets and a coarser shadow, for pictures that are many."""
+    spec.visual.quality.shadowsize = 4096
+    spec.visual.quality.numslices = 36
+    spec.visual.quality.numstacks = 18
 
 
 def without_hidden(tree: Tree) -> Tree:
@@ -180,9 +187,9 @@ def arm_points(model: mujoco.MjModel, data: mujoco.MjData, standing: bool = Fals
 
 
 def settle_floor(model: mujoco.MjModel, robot: Robot, postures: Sequence[mujoco.MjData]) -> None:
-    """Lay the floor under the base, or, where a posture reaches lower, under that.
+    """Lay the floor under the base, or, where a posture or a block reaches lower, under that.
 
-    An upright base then gets a plinth; one that hangs or leans is left in the air.
+    An upright base that nothing carries then gets a plinth; one that hangs or leans is left in the air.
     """
     standing = arm_points(model, postures[0], standing=True)
     base_in_world = robot.tree.root_in_world.position_m
@@ -191,12 +198,16 @@ def settle_floor(model: mujoco.MjModel, robot: Robot, postures: Sequence[mujoco.
     floor, plinth = model.geom(FLOOR), model.geom(PLINTH)
     # A shape compiled at its body's origin is taken to stay there, whatever its position says later.
     model.geom_sameframe[[floor.id, plinth.id]] = 0
-    reaches_below = lowest_m < foot_m - PLINTH_MARGIN_M
-    floor.pos[2] = lowest_m - 0.03 * model.stat.extent if reaches_below else foot_m
+    floor_m = min([foot_m, *block_bottoms(model)])
+    if lowest_m < foot_m - PLINTH_MARGIN_M:
+        floor_m = min(floor_m, lowest_m - 0.03 * model.stat.extent)
+    floor.pos[2] = floor_m
+    foot = np.array([*base_in_world[:2], foot_m])
     upright = robot.tree.root_in_world.rotation[2, 2] > 0.9
-    plinth.rgba[3] = float(reaches_below and upright)
-    plinth.size[1] = max(0.5 * (foot_m - floor.pos[2]), 1e-3)
+    plinth.rgba[3] = float(floor_m < foot_m and upright and not carries(model, foot))
+    plinth.size[1] = max(0.5 * (foot_m - floor_m), 1e-3)
     plinth.pos[:] = base_in_world[0], base_in_world[1], foot_m - plinth.size[1]
+    settle_legs(model, floor_m)
 
 
 def skeleton_points(robot: Robot, data: mujoco.MjData) -> Array:
@@ -206,3 +217,21 @@ def skeleton_points(robot: Robot, data: mujoco.MjData) -> Array:
     tip_m = link.xpos + link.xmat.reshape(3, 3) @ tip.pose.position_m
     origins = [data.body(joint.child).xpos for joint in robot.joints]
     return np.array([robot.base_in_world.position_m, *origins, tip_m])
+
+
+def hidden_share(
+    model: mujoco.MjModel, data: mujoco.MjData, eye_m: Array, points_m: Array, clear_m: float
+) -> float:
+    """The share of the points (n, 3) that something visible hides from ``eye_m``.
+
+    What lies nearer than ``clear_m`` before a point belongs to it rather than hides it.
+    """
+    groups = np.array([group < VISIBLE_GROUPS for group in range(mujoco.mjNGROUP)], dtype=np.uint8)
+    found = np.array([-1], dtype=np.int32)
+    hidden = 0
+    for point in points_m:
+        way = point - eye_m
+        # The ray is measured in lengths of ``way``; without a hit it returns -1.
+        share = mujoco.mj_ray(model, data, eye_m, way, groups, 1, -1, found)
+        hidden += 0.0 <= share < 1.0 - clear_m / float(np.linalg.norm(way))
+    return hidden / max(len(points_m), 1)

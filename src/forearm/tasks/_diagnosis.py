@@ -5,7 +5,7 @@ Labels: perception, state, planning, control, evaluation.
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ LATEST_TICKS = 50
 """The longest delay that is looked for."""
 BETTER = 0.5
 """A delay or an order explains what was seen if it leaves less than this share of the mismatch."""
+SMOOTHING_TICKS = 3
+"""How many ticks an observer may lag behind what was declared."""
 NOTICEABLE_RAD = 1e-4
 """A mismatch of seen and true positions below this is not looked into."""
 
@@ -46,7 +48,7 @@ def sensing_failures(
     lags = [spread(seen[lag:] - true[: ticks - lag]) for lag in range(LATEST_TICKS)]
     lag = int(np.argmin(lags))
     excess_s = lag * dt_s - declared_delay_s
-    if lags[lag] < BETTER * mismatch and excess_s > dt_s:
+    if lags[lag] < BETTER * mismatch and excess_s > SMOOTHING_TICKS * dt_s:
         return [
             Failure(
                 "state",
@@ -66,9 +68,7 @@ def best_order(true: Array, seen: Array) -> tuple[int, ...] | None:
     straight = float(np.abs(seen - true).mean())
     n = true.shape[1]
     best, least = None, BETTER * straight
-    for a, b in permutations(range(n), 2):
-        if a > b:
-            continue
+    for a, b in combinations(range(n), 2):
         order = list(range(n))
         order[a], order[b] = b, a
         left = float(np.abs(seen - true[:, order]).mean())

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from forearm.control.controller import Controller, law, make_controller
 from forearm.evidence.record import Metric, Outcome, Record
-from forearm.evidence.trace import write_trace
+from forearm.evidence.trace import read_trace, write_trace
 from forearm.evidence.writer import ArtifactWriter
 from forearm.ik.solve import solve
 from forearm.kinematics.chain import chain_of, forward_into
@@ -30,6 +31,8 @@ from forearm.sim.clearance import SceneClearance
 from forearm.sim.loop import LoopResult, run_loop
 from forearm.sim.recording import Recording, ticks_of
 from forearm.sim.scene import Block, Scene, build_scene
+from forearm.sim.sensing import Sensor
+from forearm.sim.still import render, save_png
 from forearm.spatial import Array, Pose
 from forearm.tasks._diagnosis import Failure, control_failures, sensing_failures
 from forearm.tasks._perturb import Perturbation, perturbation_for
@@ -66,6 +69,9 @@ class Drawing:
     goal_rms_m: float
     goal_max_m: float
     seed_posture: Array
+    source_rms: str
+    """What the text that the task comes from reports."""
+    source_max: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -96,10 +102,12 @@ def perform_drawing(
     options: DrawingOptions,
     artifact: ArtifactWriter | None,
     make: Callable[[Scene], Controller] | None = None,
+    sensor: Sensor | None = None,
 ) -> tuple[Record, LoopResult, dict[str, Array]]:
     """Plan, run and judge one drawing; writes trace and events as it goes.
 
-    ``make`` puts another controller in the place of the one that the options name.
+    ``make`` and ``sensor`` put another controller and another sensor in the place of what the options
+    name.
     """
     plan = plan_drawing(drawing, options)
     scene = plan.scene
@@ -114,6 +122,7 @@ def perform_drawing(
         controller,
         ticks_of(plan.joints, plan.tip),
         sensing=perturbation.sensing,
+        sensor=sensor,
         disturbance=perturbation.disturbance,
         on_chunk=EventFinder(plan, note),
     )
@@ -138,11 +147,10 @@ class EventFinder:
             self.segment = int(self.plan.tip.segments[first + tick])
             self.note(float(times[first + tick]), "segment", f"segment {self.segment + 1}")
         self.touching = self._edges(
-            recording.contacts[first:last] > 0, self.touching, times[first:last], "contact"
+            np.asarray(recording.contacts[first:last] > 0), self.touching, times[first:last], "contact"
         )
-        self.saturated = self._edges(
-            recording.saturated[first:last].any(axis=1), self.saturated, times[first:last], "saturation"
-        )
+        saturated = np.asarray(recording.saturated[first:last].any(axis=1))
+        self.saturated = self._edges(saturated, self.saturated, times[first:last], "saturation")
 
     def _edges(self, active: Array, before: bool, times: Array, kind: str) -> bool:
         for tick in np.flatnonzero(np.diff(active.astype(int), prepend=int(before))):
@@ -230,11 +238,13 @@ def failures_of(
     if not found:
         found = control_failures(result, rms(columns["error_m"]), goal)
     if columns["contacts"].any():
-        found.insert(0, Failure("planning", contact_text(plan, columns)))
+        # A contact that the plan foresaw was planned; any other is where the arm strayed to.
+        label = "planning" if plan.report.problems else "control"
+        found.append(Failure(label, contact_text(columns)))
     return found
 
 
-def contact_text(plan: Plan, columns: Mapping[str, Array]) -> str:
+def contact_text(columns: Mapping[str, Array]) -> str:
     tick = int(np.argmax(columns["contacts"] > 0))
     return f"the arm touches something at t = {columns['time_s'][tick]:.3g} s"
 
@@ -321,7 +331,7 @@ def drawing_metrics(
             rms_m,
             "m",
             "error, RMS",
-            None,
+            drawing.source_rms,
             f"<= {goal_rms:.3g} m" if clean else None,
             rms_m <= goal_rms if clean else None,
         ),
@@ -330,7 +340,7 @@ def drawing_metrics(
             max_m,
             "m",
             "error, largest",
-            None,
+            drawing.source_max,
             f"<= {goal_max:.3g} m" if clean else None,
             max_m <= goal_max if clean else None,
         ),
@@ -375,6 +385,24 @@ def drawing_metrics(
 
 def rms(values: Array) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
+
+
+def draw_drawing(drawing: Drawing, folder: Path, video: bool) -> None:
+    """A picture of the arm at the start with what it went on to draw, and a film if asked."""
+    columns = read_trace(folder)
+    robot = drawing.robot
+    q = np.column_stack([columns[f"q_{name}"] for name in robot.joint_names])
+    tips = np.column_stack([columns[f"tip_{axis}_m"] for axis in "xyz"])
+    if not np.isfinite(q).all():
+        return
+    image = render(robot, q[0], paths=[tips], blocks=drawing.blocks)
+    save_png(folder / "the_arm_and_what_it_drew.png", image)
+    if video:
+        # Imported here: films need an optional part.
+        from forearm.sim.film import film
+
+        dt_s = float(columns["time_s"][1] - columns["time_s"][0])
+        film(robot, q, dt_s, folder / "run.mp4", blocks=drawing.blocks, trail=tips)
 
 
 def tip_path(robot: Robot, q: Array) -> Array:

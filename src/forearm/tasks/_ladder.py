@@ -97,7 +97,7 @@ def source_route_row(drawing: Drawing, options: DrawingOptions) -> dict[str, Any
         "max_error_m": float(error.max()),
         "contacts": int(np.count_nonzero(result.recording.contacts)),
         "source": "0.088 mm",
-        "note": f"against its own joint-space path, which bows {bow * 1e3:.2g} mm away from the straight lines",
+        "note": f"against its own joint-space path, which bows {bow * 1e3:.2g} mm off the straight lines",
     }
 
 

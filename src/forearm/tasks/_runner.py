@@ -2,20 +2,99 @@
 
 from __future__ import annotations
 
+import argparse
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from forearm.evidence.record import Record
+from forearm.errors import ArtifactError, NoPicture, unknown_unless_in
+from forearm.evidence.compare import Difference, differences
+from forearm.evidence.record import Outcome, Record, read_record
 from forearm.evidence.writer import ArtifactWriter
+from forearm.motion.plan import PlanRefused
 from forearm.tasks import task_module
 
 
 def run_task(
     name: str, options: Mapping[str, Any], out: str | Path = "runs", video: bool = False
 ) -> tuple[Path, Record]:
-    """Perform the task, keep its evidence under ``out``, and draw what was done."""
+    """Perform the task and keep its evidence under ``out``: trace, events, report, a picture, a film.
+
+    A refused plan is evidence too: nothing moved, and the record says why. Where the machine cannot
+    draw, pictures are left out with a warning.
+    """
     module = task_module(name)
     with ArtifactWriter(out, f"run.{name}", module.TITLE) as artifact:
-        record = module.perform(options, artifact)
+        try:
+            record = module.perform(options, artifact)
+        except PlanRefused as refused:
+            artifact.event(0.0, "refused", str(refused))
+            record = refusal(name, module.TITLE, options, refused)
+            return artifact.finish(record), record
+        try:
+            module.draw(options, artifact.folder, video)
+        except NoPicture as error:
+            warnings.warn(f"no picture: {error}", stacklevel=2)
         return artifact.finish(record), record
+
+
+def run(name: str, *, out: str | Path = "runs", video: bool = False, **options: Any) -> Record:
+    """Run a task as the command does; ``options`` are the command's, in Python's spelling.
+
+    ``forearm.run("cube", edge_seconds=0.5, perturb={"noise": 0.001})``. Returns the record; the artifact
+    lies under ``out``. Raises ``UnknownName`` for an option that the task does not have.
+    """
+    module = task_module(name)
+    chosen = module.options_from(parsed_defaults(module))
+    for option, value in options.items():
+        unknown_unless_in(f"option of {name}", option, tuple(chosen))
+        chosen[option] = value
+    return run_task(name, chosen, out, video)[1]
+
+
+def refusal(name: str, title: str, options: Mapping[str, Any], refused: PlanRefused) -> Record:
+    """The record of a plan that was not run."""
+    return Record(
+        kind=f"run.{name}",
+        title=title,
+        summary="The plan was refused before anything moved.",
+        outcome=Outcome.FAILED,
+        metrics=(),
+        configuration={"task": name, **options},
+        failures=[{"label": "planning", "text": text} for text in refused.report.problems],
+    )
+
+
+def replay_task(folder: Path, out: str | Path) -> tuple[Path, list[Difference]]:
+    """Run what an artifact's record describes once more; the new folder, and how the two differ."""
+    record = read_record(folder)
+    options = dict(record.configuration)
+    name = options.pop("task", None)
+    if not record.kind.startswith("run.") or name is None:
+        raise ArtifactError(folder, f"is of kind {record.kind!r}", "Only runs of tasks can be replayed.")
+    again, _ = run_task(str(name), restored(task_module(str(name)), options, folder), out)
+    return again, differences(folder, again)
+
+
+def restored(module: ModuleType, options: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The options of a record, checked: an artifact may come from anywhere."""
+    defaults = module.options_from(parsed_defaults(module))
+    if set(options) != set(defaults):
+        odd = sorted(set(options) ^ set(defaults))
+        raise ArtifactError(folder, f"record.json's configuration does not fit the task: {', '.join(odd)}")
+    for name, value in options.items():
+        if isinstance(defaults[name], tuple):
+            value = tuple(value) if isinstance(value, list) else value
+            options[name] = value
+        kinds = (int, float) if isinstance(defaults[name], float) else (type(defaults[name]),)
+        if not isinstance(value, kinds):
+            raise ArtifactError(folder, f"record.json's {name} is {value!r}")
+    return options
+
+
+def parsed_defaults(module: ModuleType) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    return parser.parse_args([])

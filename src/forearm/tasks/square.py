@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from forearm.evidence.record import Record
@@ -11,7 +12,7 @@ from forearm.evidence.writer import ArtifactWriter
 from forearm.motion.route import square
 from forearm.robots.load import load
 from forearm.spatial import Pose
-from forearm.tasks._drawing import Drawing, DrawingOptions, perform_drawing
+from forearm.tasks._drawing import Drawing, DrawingOptions, draw_drawing, perform_drawing
 from forearm.tasks._options import add_drawing_arguments, drawing_options
 
 TITLE = "A square drawn by the two-link arm"
@@ -19,6 +20,7 @@ CENTER_M = (0.30, 0.30, 0.0)
 SIDE_M = 0.10
 SIDE_SECONDS = 2.0
 CONTROLLER = "computed_torque"
+SOURCE_RMS, SOURCE_MAX = "0.008 mm", "0.013 mm"
 SLOW_GOALS_M = (0.8e-6, 2e-6)
 """RMS and largest error of a square in 8 s or more."""
 FAST_GOALS_M = (10e-6, 50e-6)
@@ -44,9 +46,19 @@ def drawing_for(options: DrawingOptions) -> Drawing:
         goal_rms_m=goals[0],
         goal_max_m=goals[1],
         seed_posture=robot.home,
+        source_rms=SOURCE_RMS,
+        source_max=SOURCE_MAX,
     )
 
 
+def chosen_options(options: Mapping[str, Any]) -> DrawingOptions:
+    return DrawingOptions(**options)
+
+
 def perform(options: Mapping[str, Any], artifact: ArtifactWriter | None) -> Record:
-    chosen = DrawingOptions(**options)
+    chosen = chosen_options(options)
     return perform_drawing(drawing_for(chosen), chosen, artifact)[0]
+
+
+def draw(options: Mapping[str, Any], folder: Path, video: bool) -> None:
+    draw_drawing(drawing_for(chosen_options(options)), folder, video)

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forearm.errors import ArtifactError
+from forearm.errors import ArtifactError, shown
+from forearm.evidence.files import read_regular
 from forearm.evidence.record import Record
 
 if TYPE_CHECKING:
@@ -41,17 +42,34 @@ def load_makers() -> None:
         importlib.import_module(f"{__name__}.{module.name}")
 
 
-def make_figures(folder: Path, record: Record) -> Figures:
-    """The figures that belong to a record; none for kinds without any."""
+def make_figures(folder: Path, record: Record) -> list[tuple[str, str]]:
+    """Captions and ``<svg>`` elements of a record's figures; none for kinds without any.
+
+    Raises ``ArtifactError`` if the files are not such as records of that kind come with.
+    """
     load_makers()
     maker = _makers.get(record.kind)
-    return maker(folder, record) if maker else []
+    if maker is None:
+        return []
+    # Imported here, since most of what reads a record draws nothing.
+    from forearm.evidence.figures.style import inline_svg, plain_text
+
+    try:
+        with plain_text():
+            return [(caption, inline_svg(figure, caption)) for caption, figure in maker(folder, record)]
+    except ArtifactError:
+        raise
+    # The files may hold anything, and there is no end of the ways in which a drawing can fail on it.
+    except Exception as error:
+        raise ArtifactError(
+            folder, f"its files do not make the figures of {shown(record.kind)}: {error!r}"
+        ) from error
 
 
 def read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
     """The rows of ``<name>.jsonl``; raises ``ArtifactError`` if it is missing or torn."""
     path = folder / f"{name}.jsonl"
     try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError) as error:
+        return [json.loads(line) for line in read_regular(path).decode("utf-8").splitlines()]
+    except (OSError, ValueError, RecursionError) as error:
         raise ArtifactError(folder, f"no readable {path.name}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from forearm.evidence.figures import Figures, figures_for, read_rows
 from forearm.evidence.figures.style import COLORS, INK, SOURCE, dress, new_figure
@@ -39,6 +40,7 @@ def outcomes(rows: list[dict]) -> Figure:
     axes.set_yticks(positions, labels, fontsize=8.5, color=INK)
     axes.invert_yaxis()
     axes.set_xlim(0.0, 1.0)
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     axes.grid(visible=False, axis="y")
     for color, label in (
         (COLORS[2], "solved, certified"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from forearm.errors import InvalidInput
 from forearm.ik.descent import Iterative, StepLimits, StepRule, descend
+from forearm.ik.options import positive, switch
 from forearm.ik.problem import Problem
 from forearm.ik.solver import Proposal, register
 from forearm.spatial import Array
+
+MOST_DAMPING = 1e6
+"""Beyond this no step is longer than rounding."""
 
 
 @register
@@ -25,11 +28,9 @@ class DampedLeastSquares(Iterative):
     summary = "damped least squares, fixed damping"
 
     def __init__(self, damping: float = 0.05, max_step_rad: float = 0.2, record: bool = False) -> None:
-        if not 0.0 < damping < np.inf:
-            raise InvalidInput("damping", f"is {damping}", "Give a positive number.")
-        if not max_step_rad > 0.0:
-            raise InvalidInput("max_step_rad", f"is {max_step_rad}", "Give a positive number.")
-        self.damping, self.max_step_rad, self.record = damping, max_step_rad, record
+        self.damping = positive("damping", damping, MOST_DAMPING)
+        self.max_step_rad = positive("max_step_rad", max_step_rad)
+        self.record = switch("record", record)
 
     def propose(self, problem: Problem) -> Proposal:
         limits = StepLimits(self.max_step_rad, joint_limits=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from forearm.errors import InvalidInput
 from forearm.ik.descent import Iterative, StepLimits, StepRule, descend
+from forearm.ik.options import positive, switch
 from forearm.ik.problem import Problem
 from forearm.ik.solver import Proposal, register
 from forearm.ik.solvers.dls import damped_step
@@ -30,11 +31,11 @@ class AdaptiveDampedLeastSquares(Iterative):
     summary = "damped least squares, damping halved or doubled with the error"
 
     def __init__(self, damping: float = 0.1, max_step_rad: float = 0.5, record: bool = False) -> None:
-        if not LEAST_DAMPING <= damping <= MOST_DAMPING:
+        self.damping = positive("damping", damping, MOST_DAMPING)
+        if self.damping < LEAST_DAMPING:
             raise InvalidInput("damping", f"is {damping}", f"Give {LEAST_DAMPING} to {MOST_DAMPING}.")
-        if not max_step_rad > 0.0:
-            raise InvalidInput("max_step_rad", f"is {max_step_rad}", "Give a positive number.")
-        self.damping, self.max_step_rad, self.record = damping, max_step_rad, record
+        self.max_step_rad = positive("max_step_rad", max_step_rad)
+        self.record = switch("record", record)
 
     def propose(self, problem: Problem) -> Proposal:
         limits = StepLimits(self.max_step_rad, joint_limits=True)

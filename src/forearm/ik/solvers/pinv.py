@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from forearm.errors import InvalidInput
 from forearm.ik.descent import Iterative, StepLimits, StepRule, descend, scale_whole_step
+from forearm.ik.options import positive, step_length, switch
 from forearm.ik.problem import Problem
 from forearm.ik.solver import Proposal, register
 from forearm.spatial import Array
@@ -29,11 +29,9 @@ class PseudoInverse(Iterative):
     summary = "pseudo-inverse of the Jacobian, step clamped"
 
     def __init__(self, alpha: float = 1.0, max_step_rad: float = 0.5, record: bool = False) -> None:
-        if not 0.0 < alpha <= 1.0:
-            raise InvalidInput("alpha", f"is {alpha}", "Give a step length in (0, 1].")
-        if not max_step_rad > 0.0:
-            raise InvalidInput("max_step_rad", f"is {max_step_rad}", "Give a positive number.")
-        self.alpha, self.max_step_rad, self.record = alpha, max_step_rad, record
+        self.alpha = step_length("alpha", alpha)
+        self.max_step_rad = positive("max_step_rad", max_step_rad)
+        self.record = switch("record", record)
 
     def propose(self, problem: Problem) -> Proposal:
         limits = StepLimits(self.max_step_rad)

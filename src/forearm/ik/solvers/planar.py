@@ -25,7 +25,7 @@ class Planar:
 
     name = "planar"
     summary = "closed form for two-link planar arms, both elbows"
-    exhaustive = True
+    settles = True
 
     def supports(self, robot: Robot, task: str) -> bool:
         return task == "position" and planar_geometry(robot) is not None

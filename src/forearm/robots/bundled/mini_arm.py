@@ -17,7 +17,7 @@ from forearm.robots.solids import box, combined, cylinder, moved
 from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Shape, Tree
 from forearm.spatial import Pose
 
-SUMMARY = "desk-size arm with a 30 x 30 x 80 mm tool, 6 joints, 0.75 m"
+SUMMARY = "desk-size arm, 6 joints, 30 x 30 x 80 mm tool; its end 0.75 m from the shoulder"
 
 JOINT_NAMES = ["base_turn", "shoulder", "elbow", "wrist_roll", "wrist_bend", "tool_roll"]
 LINK_NAMES = ["base", "turret", "upper_arm", "lower_arm", "wrist_body", "wrist_fork", "tool_flange"]
@@ -123,7 +123,7 @@ def drawing() -> list[list[Shape]]:
         [
             *cheek(CHEEK_M * Z, 0.008, 0.046, 0.040),
             *cheek(-CHEEK_M * Z, -0.008, 0.046, 0.040),
-            tube(0.5 * elbow - 0.045 * Z, 0.5 * elbow + 0.045 * Z, 0.022, STEEL),
+            barrel(0.5 * elbow - CHEEK_M * Z, 0.5 * elbow + CHEEK_M * Z, 0.022, GRAPHITE),
         ],
         [
             barrel(-0.043 * Z, 0.043 * Z, 0.038, STEEL),

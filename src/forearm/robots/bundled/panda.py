@@ -12,7 +12,7 @@ from forearm.robots.solids import full_tensor
 from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Shape, Tree
 from forearm.spatial import Pose
 
-SUMMARY = "Franka Panda, 7 joints, 0.86 m"
+SUMMARY = "Franka Panda, 7 joints; flange 0.86 m from the shoulder"
 
 DH_ROWS = [
     (0.0, 0.0, 0.333),

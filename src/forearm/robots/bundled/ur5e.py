@@ -13,7 +13,7 @@ from forearm.robots.solids import cylinder, full_tensor, moved
 from forearm.robots.tree import Frame, Inertial, Joint, JointKind, Link, Shape, Tree
 from forearm.spatial import Pose, rotation_x
 
-SUMMARY = "Universal Robots UR5e, 6 joints, 0.85 m"
+SUMMARY = "Universal Robots UR5e, 6 joints; flange 0.97 m from the shoulder (0.85 m by its maker)"
 
 JOINT_NAMES = ["shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3"]
 LINK_NAMES = [

@@ -1,0 +1,189 @@
+"""The drawn path over the true figure, as it is and with its deviation magnified."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from forearm.evidence.figures.drawn import Drawn
+from forearm.evidence.figures.style import COLORS, INK, MUTED, dress, halo, new_figure
+from forearm.evidence.figures.units import MOST_POINTS, ROUNDING_M, at_most, length_text, thin
+from forearm.spatial import Array
+
+VISIBLE = 0.12
+"""The largest deviation is magnified to at most this share of the figure's side."""
+MARGIN = 0.30
+FARTHEST = 1.2
+"""A path that leaves the figure by more sides than this runs out of the picture."""
+ORDER = LinearSegmentedColormap.from_list("order", ["#1d4ed8", "#7c3aed", "#db2777", "#ea580c"])
+AZIMUTH_DEG, ELEVATION_DEG = 33.0, 24.0
+TRUE = "#d5dae1"
+
+
+def stroke_figure(drawn: Drawn) -> Figure:
+    """Two panels: the path as drawn, and with its deviation from the true edges magnified."""
+    figure = new_figure(9.4, 5.1)
+    # Panels of equal scales do not reserve quite enough for their titles.
+    figure.set_layout_engine("constrained", h_pad=0.12)
+    left, right = figure.subplots(1, 2)
+    flat = is_flat(drawn)
+    title = "As drawn" + (f", {drawn.cut_short}" if drawn.cut_short else "")
+    for axes, text in ((left, title), (right, magnified_title(drawn))):
+        dress(axes, text, "x (m)" if flat else "", "y (m)" if flat else "")
+        true_figure(axes, drawn)
+    draw_path(left, drawn, drawn.tip_m)
+    mark_corners(left, drawn)
+    factor = magnification(drawn)
+    if factor:
+        edge_points = drawn.tip_m - drawn.deviation_m
+        draw_path(right, drawn, edge_points + factor * drawn.deviation_m)
+    else:
+        say(right, "No deviation to show:\nwhat is left is rounding.")
+    for axes in (left, right):
+        fit(axes, drawn, flat)
+    return figure
+
+
+def magnification(drawn: Drawn) -> int:
+    """The power of ten that makes the deviation visible; 0 where there is none but rounding."""
+    worst = float(drawn.path_error_m.max())
+    if worst < ROUNDING_M:
+        return 0
+    return 10 ** max(math.floor(math.log10(VISIBLE * drawn.side_m / worst)), 0)
+
+
+def magnified_title(drawn: Drawn) -> str:
+    factor, worst = magnification(drawn), float(drawn.path_error_m.max())
+    if not factor:
+        return f"Deviation: below rounding ({length_text(ROUNDING_M)})"
+    times = f"{factor:,}" if factor < 10_000 else f"10{superscript(round(math.log10(factor)))}"
+    if factor == 1:
+        return f"Deviation at its true size, {at_most(worst)}"
+    return f"Deviation × {times}, {at_most(worst)}"
+
+
+def superscript(number: int) -> str:
+    return str(number).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def is_flat(drawn: Drawn) -> bool:
+    return bool(np.ptp(drawn.corners_m[:, 2]) < 1e-6)
+
+
+def projected(drawn: Drawn, points_m: Array) -> Array:
+    """Points (n, 3) on paper (n, 2): from above for a flat figure, else a parallel view from the side."""
+    if is_flat(drawn):
+        return points_m[:, :2]
+    azimuth, elevation = np.radians([AZIMUTH_DEG, ELEVATION_DEG])
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    forward = -np.array(
+        [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+    )
+    local = points_m - drawn.corners_m.mean(axis=0)
+    return np.column_stack([local @ right, local @ np.cross(right, forward)])
+
+
+def true_figure(axes: Axes, drawn: Drawn) -> None:
+    """The edges that were to be drawn, wide and pale."""
+    paper = projected(drawn, drawn.corners_m)
+    axes.plot(*paper.T, color=TRUE, linewidth=6.0, solid_capstyle="round", solid_joinstyle="round", zorder=1)
+
+
+def draw_path(axes: Axes, drawn: Drawn, points_m: Array) -> None:
+    """The path, segment by segment, its colour the order; what goes over an edge again is dashed."""
+    paper, again = projected(drawn, points_m), repeats(drawn.corners_m)
+    most = max(MOST_POINTS // drawn.segments, 12)
+    size = np.linalg.norm(points_m - drawn.target_m, axis=1)
+    for index in np.unique(drawn.segment):
+        ticks = np.flatnonzero(drawn.segment == index)
+        # One tick more closes the gap to the next segment.
+        ticks = np.append(ticks, min(ticks[-1] + 1, len(size) - 1))
+        line = paper[ticks[thin(size[ticks], most)]]
+        color = ORDER(index / max(drawn.segments - 1, 1))
+        if again[index]:
+            axes.plot(*line.T, color="white", linewidth=4.2, zorder=3, solid_capstyle="butt")
+            axes.plot(*line.T, color=color, linewidth=3.0, linestyle=(0, (2.0, 1.1)), zorder=4)
+        else:
+            axes.plot(*line.T, color=color, linewidth=1.8, solid_capstyle="round", zorder=2)
+
+
+def repeats(corners_m: Array) -> list[bool]:
+    """Whether each segment goes over an edge that was drawn before it."""
+    seen, again = set(), []
+    for start, end in itertools.pairwise(corners_m):
+        edge = frozenset(tuple(float(value) for value in np.round(corner, 6)) for corner in (start, end))
+        again.append(edge in seen)
+        seen.add(edge)
+    return again
+
+
+def mark_corners(axes: Axes, drawn: Drawn) -> None:
+    """The order in which the corners are reached, at each of them; dashes explained."""
+    visits: dict[tuple, list[int]] = defaultdict(list)
+    for index, corner in enumerate(drawn.corners_m):
+        visits[tuple(np.round(corner, 6))].append(index)
+    corners = np.array(list(visits))
+    paper = projected(drawn, corners)
+    middle = paper.mean(axis=0)
+    axes.scatter(paper[:, 0], paper[:, 1], s=16, color=INK, zorder=6)
+    for point, order in zip(paper, visits.values(), strict=True):
+        away = (point - middle) / max(float(np.linalg.norm(point - middle)), 1e-12)
+        axes.annotate(
+            " · ".join(map(str, order)),
+            point,
+            xytext=13.0 * away,
+            textcoords="offset points",
+            ha="left" if away[0] > 0.35 else "right" if away[0] < -0.35 else "center",
+            va="bottom" if away[1] > 0.35 else "top" if away[1] < -0.35 else "center",
+            fontsize=8.5,
+            color=INK,
+            path_effects=halo(),
+            zorder=7,
+        )
+    twice = sum(repeats(drawn.corners_m))
+    note = f"{drawn.segments} segments" + (
+        f", dashed: the {twice} drawn for the second time" if twice else ""
+    )
+    axes.annotate(
+        note,
+        (0.5, 0.0),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        ha="center",
+        fontsize=8.5,
+        color=MUTED,
+    )
+
+
+def say(axes: Axes, text: str) -> None:
+    """A word in the middle of a panel that has nothing else to show."""
+    note = axes.annotate(text, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", zorder=8)
+    note.set(fontsize=10, fontweight="bold", color=COLORS[2])
+    note.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 6})
+
+
+def fit(axes: Axes, drawn: Drawn, flat: bool) -> None:
+    """Room for the figure and for a path that strays, up to a point."""
+    paper = projected(drawn, drawn.corners_m)
+    size = float(np.ptp(paper, axis=0).max())
+    lines = np.concatenate([np.column_stack(line.get_data()) for line in axes.lines])
+    low = np.maximum(lines.min(axis=0), paper.min(axis=0) - FARTHEST * size)
+    high = np.minimum(lines.max(axis=0), paper.max(axis=0) + FARTHEST * size)
+    middle, half = 0.5 * (low + high), 0.5 * float((high - low).max()) + 0.5 * MARGIN * size
+    axes.set_xlim(middle[0] - half, middle[0] + half)
+    axes.set_ylim(middle[1] - half, middle[1] + half)
+    axes.set_aspect("equal")
+    if flat:
+        return
+    # Switched off as a whole, the axes' title would not be given its room.
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set_visible(False)

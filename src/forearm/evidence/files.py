@@ -1,0 +1,27 @@
+"""Reads the files of a folder that may come from anybody."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+MAX_BYTES = 1 << 29
+
+
+def read_regular(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """The content of a regular file of at most ``limit`` bytes; raises ``OSError`` for anything else.
+
+    A symbolic link is not followed, since it may lead to a file that was never meant to be shown, and
+    a pipe or a device is not waited for.
+    """
+    # O_NONBLOCK lets a pipe be opened, and so be refused, without a writer.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if status.st_size > limit:
+            raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
+        return stream.read(limit)

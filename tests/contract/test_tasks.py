@@ -1,0 +1,261 @@
+"""The drawing tasks: their goals, the ladder, planted faults, replay, refusals, and what a kill leaves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import forearm
+from forearm.cli import FAILED, PASSED, main
+from forearm.control.controller import State
+from forearm.control.laws.computed_torque import ComputedTorque
+from forearm.control.laws.servo_inverse import ServoInverse
+from forearm.evidence.compare import differences
+from forearm.evidence.record import Outcome
+from forearm.evidence.trace import read_trace
+from forearm.tasks import cube, square, task_names
+from forearm.tasks._drawing import DrawingOptions, perform_drawing
+from forearm.tasks._runner import replay_task, run_task
+
+
+def draw(task=cube, *, controller=None, edge_seconds=2.0, center=None, make=None, sensor=None, **options):
+    chosen = DrawingOptions(
+        controller or task.CONTROLLER, edge_seconds, task.SIDE_M, center or task.CENTER_M, **options
+    )
+    return perform_drawing(task.drawing_for(chosen), chosen, None, make, sensor)
+
+
+def labels(record) -> list[str]:
+    return [failure["label"] for failure in record.failures]
+
+
+def test_the_tasks_are_found():
+    assert {"square", "cube"} <= set(task_names())
+
+
+@pytest.mark.parametrize(
+    ("task", "edge_seconds", "rms_m", "max_m", "edges"),
+    [
+        (square, 2.0, 0.8e-6, 2e-6, 4),
+        (square, 0.5, 10e-6, np.inf, 4),
+        (cube, 2.0, 9e-6, 25e-6, 12),
+        (cube, 0.5, 50e-6, np.inf, 12),
+    ],
+    ids=["square 8 s", "square 2 s", "cube 2 s", "cube 0.5 s"],
+)
+def test_the_figures_are_drawn_within_their_bars(task, edge_seconds, rms_m, max_m, edges):
+    record, result, columns = draw(task, edge_seconds=edge_seconds)
+    assert record.outcome is Outcome.PASSED
+    assert record.value("rms_error_m") <= rms_m
+    assert record.value("max_error_m") <= max_m
+    assert record.value("edges_drawn") == edges
+    assert record.value("contacts") == 0
+    assert record.value("saturated_ticks") == 0
+    assert result.recording.ticks_done == len(columns["time_s"])
+    # The tip has really been along the figure, and not only near its reference.
+    tips = np.column_stack([columns[f"tip_{axis}_m"] for axis in "xyz"])
+    assert np.ptp(tips[:, :2], axis=0) == pytest.approx([task.SIDE_M] * 2, abs=1e-5)
+
+
+def test_the_tip_of_the_trace_is_mujocos():
+    record, _, columns = draw(square, edge_seconds=0.5)
+    import mujoco
+
+    from forearm.sim.scene import build_scene
+    from forearm.tasks.square import drawing_for
+
+    drawing = drawing_for(DrawingOptions("computed_torque", 0.5, 0.1, square.CENTER_M))
+    model = build_scene(drawing.robot, "motor").model
+    data = mujoco.MjData(model)
+    for tick in range(0, len(columns["time_s"]), 97):
+        data.qpos[:] = [columns[f"q_{name}"][tick] for name in drawing.robot.joint_names]
+        mujoco.mj_kinematics(model, data)
+        tip = [columns[f"tip_{axis}_m"][tick] for axis in "xyz"]
+        np.testing.assert_allclose(data.site("tool").xpos, tip, atol=1e-12)
+    assert record.value("edges_drawn") == 4
+
+
+def test_the_ladder_stands_in_the_sources_order(tmp_path):
+    options = {"controller": "servo_inverse", "edge_seconds": 2.0, "side_m": 0.1, "center_m": cube.CENTER_M}
+    full = {**options, "profile": "quintic", "perturb": {}, "seed": 0, "force": False, "compare": True}
+    folder, record = run_task("cube", full, tmp_path)
+    rows = [json.loads(line) for line in (folder / "ladder.jsonl").read_text().splitlines()]
+    errors = {row["label"]: row["rms_error_m"] for row in rows}
+    assert record.outcome is Outcome.PASSED
+    assert 0.03 < errors["bad centre, forced"] < 0.3
+    assert 0.008 < errors["plain servo"] < 0.02
+    assert errors["+ gravity"] < errors["plain servo"]
+    assert 5e-5 < errors["+ velocity"] < 2e-4
+    assert errors["+ inverse dynamics, exact"] < 1e-9
+    assert 5e-5 < errors["the source's own route, its own way"] < 2e-4
+    refused = next(row["note"] for row in rows if row["label"] == "bad centre, forced")
+    assert "upper_arm_link" in refused
+    assert "table" in refused
+
+
+def test_the_bad_centre_is_refused_by_link_and_obstacle_and_runs_when_forced(tmp_path, capsys):
+    bad = [
+        "run",
+        "cube",
+        "--center",
+        "0.4",
+        "0",
+        "0.5",
+        "--edge-seconds",
+        "0.5",
+        "--out",
+        str(tmp_path),
+        "--json",
+    ]
+    assert main(bad) == FAILED
+    data = json.loads(capsys.readouterr().out)
+    assert [failure["label"] for failure in data["failures"]] == ["planning"]
+    assert "upper_arm_link hits table" in data["failures"][0]["text"]
+    assert not (Path(data["artifact"]) / "trace.parquet").exists()
+    assert main([*bad, "--force"]) == FAILED
+    forced = json.loads(capsys.readouterr().out)
+    assert forced["metrics"]["contacts"] > 0
+    assert "planning" in [failure["label"] for failure in forced["failures"]]
+
+
+def test_a_perturbed_run_degrades_and_stays_stable():
+    record, result, _ = draw(perturb={"noise": 0.001, "delay": 0.01, "payload": 0.05})
+    assert record.outcome is Outcome.PASSED
+    assert result.diverged_at_s is None
+    assert 1e-5 < record.value("rms_error_m") < 0.02
+
+
+@pytest.mark.parametrize(
+    "perturb",
+    [
+        {"noise": 0.001},
+        {"bias": 0.001},
+        {"delay": 0.01},
+        {"dropout": 0.2},
+        {"payload": 0.05},
+        {"friction": 1.0},
+        {"gain": 0.05},
+        {"push": 30.0},
+    ],
+    ids=lambda perturb: next(iter(perturb)),
+)
+def test_every_perturbation_bites_and_is_repeatable(perturb):
+    first, _, columns = draw(controller="computed_torque", edge_seconds=0.5, perturb=perturb, seed=3)
+    _, _, again = draw(controller="computed_torque", edge_seconds=0.5, perturb=perturb, seed=3)
+    assert first.value("rms_error_m") > 1e-6
+    np.testing.assert_array_equal(columns["error_m"], again["error_m"])
+
+
+class WithoutGravity(ServoInverse):
+    def __init__(self, plant):
+        super().__init__(plant)
+        chain, bodies, table = self.model
+        bodies = bodies.copy()
+        bodies[-1] = 0.0
+        self.model = (chain, bodies, table)
+
+
+class WrongDamping(ComputedTorque):
+    def __init__(self, plant):
+        super().__init__(plant)
+        self.kd = -self.kd
+
+
+class StaleSensor:
+    """Shows the state of ten ticks, 20 ms, ago, and nobody was told."""
+
+    perfect = False
+
+    def __init__(self):
+        self.past = []
+
+    def observe(self, q, qd):
+        self.past.append(State(q.copy(), qd.copy()))
+        return self.past[max(0, len(self.past) - 11)]
+
+
+class SwappedSensor:
+    perfect = False
+
+    def observe(self, q, qd):
+        order = [0, 2, 1, 3, 4, 5]
+        return State(q[order], qd[order])
+
+
+@pytest.mark.parametrize(
+    ("controller", "make", "sensor", "label", "words"),
+    [
+        ("servo_inverse", lambda scene: WithoutGravity(scene.plant), None, "control", "tracking error"),
+        ("computed_torque", lambda scene: WrongDamping(scene.plant), None, "control", "tracking error"),
+        ("computed_torque", None, StaleSensor, "state", "20 ms old"),
+        ("computed_torque", None, SwappedSensor, "state", "wrong order"),
+        ("servo_inverse", None, StaleSensor, "state", "20 ms old"),
+    ],
+    ids=["no gravity", "wrong damping", "stale state", "swapped joints", "stale state, unused"],
+)
+def test_planted_faults_are_rejected_with_the_right_label(controller, make, sensor, label, words):
+    record, _, _ = draw(controller=controller, make=make, sensor=sensor() if sensor else None)
+    assert record.outcome is Outcome.FAILED
+    assert labels(record)[0] == label
+    assert words in record.failures[0]["text"]
+
+
+def test_a_replay_is_identical_here_and_in_another_process(tmp_path, capsys):
+    options = [
+        "--edge-seconds",
+        "0.5",
+        "--perturb",
+        "noise=0.001",
+        "--seed",
+        "5",
+        "--out",
+        str(tmp_path),
+        "--json",
+    ]
+    assert main(["run", "cube", *options]) == PASSED
+    folder = Path(json.loads(capsys.readouterr().out)["artifact"])
+    _, found = replay_task(folder, tmp_path / "again")
+    assert not found
+    command = [sys.executable, "-m", "forearm", "replay", str(folder), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == PASSED, done.stderr
+    assert json.loads(done.stdout)["identical"]
+
+
+def test_a_replay_notices_one_changed_bit(tmp_path):
+    full = {"controller": "computed_torque", "edge_seconds": 0.5, "side_m": 0.1, "center_m": square.CENTER_M}
+    options = {**full, "profile": "quintic", "perturb": {}, "seed": 0, "force": False}
+    folder, _ = run_task("square", options, tmp_path)
+    columns = read_trace(folder)
+    changed = columns["q_elbow"].copy()
+    changed[100] = np.nextafter(changed[100], 10.0)
+    from forearm.evidence.trace import write_trace
+
+    write_trace(folder, {**columns, "q_elbow": changed})
+    _, found = replay_task(folder, tmp_path / "again")
+    assert [difference.what for difference in found] == ["q_elbow at row 100"]
+    assert not differences(folder, folder)
+
+
+def test_the_events_tell_the_story(tmp_path):
+    record = forearm.run("square", out=tmp_path, edge_seconds=0.5)
+    (folder,) = tmp_path.iterdir()
+    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    assert record.outcome is Outcome.PASSED
+    assert [event["kind"] for event in events] == ["start", *["segment"] * 4, "end"]
+    with pytest.raises(forearm.UnknownName, match="edge_seconds"):
+        forearm.run("square", out=tmp_path, edge_second=0.5)
+
+
+def test_killed_runs_leave_artifacts_that_open(tmp_path):
+    script = Path(__file__).with_name("kill_runs.py")
+    command = [sys.executable, str(script), str(tmp_path), "50"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen["interrupted"] == 50
