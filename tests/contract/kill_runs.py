@@ -1,4 +1,6 @@
-"""Kills runs at random moments until COUNT were cut short, and checks what each left; run by test_tasks.py in a process of its own.
+"""Kills runs at random moments until COUNT were cut short, and checks what each left.
+
+test_tasks.py runs this in a process of its own, which can fork.
 
 usage: python kill_runs.py FOLDER COUNT
 """

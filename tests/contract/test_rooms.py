@@ -19,6 +19,7 @@ ROOMS = (
     "errors",
     "registry",
     "jsonable",
+    "arguments",
     "spatial",
     "robots",
     "kinematics",

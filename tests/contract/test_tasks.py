@@ -176,7 +176,9 @@ class StaleSensor:
 
     def observe(self, q, qd):
         self.past.append(State(q.copy(), qd.copy()))
-        return self.past[max(0, len(self.past) - 11)]
+        state = self.past[max(0, len(self.past) - 11)]
+        self.reading = state.q
+        return state
 
 
 class SwappedSensor:
@@ -184,7 +186,18 @@ class SwappedSensor:
 
     def observe(self, q, qd):
         order = [0, 2, 1, 3, 4, 5]
+        self.reading = q[order]
         return State(q[order], qd[order])
+
+
+class CrookedSensor:
+    """Its elbow reads 0.01 rad too much."""
+
+    perfect = False
+
+    def observe(self, q, qd):
+        self.reading = q + np.array([0.0, 0.0, 0.01, 0.0, 0.0, 0.0])
+        return State(self.reading, qd)
 
 
 @pytest.mark.parametrize(
@@ -195,8 +208,16 @@ class SwappedSensor:
         ("computed_torque", None, StaleSensor, "state", "20 ms old"),
         ("computed_torque", None, SwappedSensor, "state", "wrong order"),
         ("servo_inverse", None, StaleSensor, "state", "20 ms old"),
+        ("computed_torque", None, CrookedSensor, "perception", "joint elbow reads +0.01 rad off"),
     ],
-    ids=["no gravity", "wrong damping", "stale state", "swapped joints", "stale state, unused"],
+    ids=[
+        "no gravity",
+        "wrong damping",
+        "stale state",
+        "swapped joints",
+        "stale state, unused",
+        "crooked sensor",
+    ],
 )
 def test_planted_faults_are_rejected_with_the_right_label(controller, make, sensor, label, words):
     record, _, _ = draw(controller=controller, make=make, sensor=sensor() if sensor else None)
@@ -259,3 +280,43 @@ def test_killed_runs_leave_artifacts_that_open(tmp_path):
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["interrupted"] == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--center", "3", "0", "0.5"], "UNREACHABLE"),
+        (["--side", "1.5"], "UNREACHABLE"),
+        (["--edge-seconds", "0.02"], "limit"),
+    ],
+    ids=["out of reach", "too large", "too fast"],
+)
+def test_a_figure_that_cannot_be_drawn_is_a_planning_failure_with_evidence(options, words, tmp_path, capsys):
+    assert main(["run", "cube", *options, "--out", str(tmp_path), "--json"]) == FAILED
+    data = json.loads(capsys.readouterr().out)
+    assert {failure["label"] for failure in data["failures"]} == {"planning"}
+    assert any(words in failure["text"] for failure in data["failures"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--controller", "magic"],
+        ["--edge-seconds", "nan"],
+        ["--edge-seconds", "1e9"],
+        ["--perturb", "noise=much"],
+        ["--perturb", "gremlins=1"],
+        ["--perturb", "dropout=2"],
+        ["--seed", "-1"],
+        ["--side", "-1"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_question_is_bad_input_and_leaves_nothing(options, tmp_path, capsys):
+    try:
+        code = main(["run", "square", *options, "--out", str(tmp_path)])
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

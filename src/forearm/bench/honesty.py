@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from forearm.arguments import positive, seed_number
 from forearm.bench import Measured
-from forearm.bench._arguments import positive, seed_number
 from forearm.bench._reach import longest_reach
 from forearm.bench._solving import judged, uniform_in_limits
 from forearm.evidence.record import Metric, Outcome, Record

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from forearm.arguments import positive, seed_number
 from forearm.bench import Measured
-from forearm.bench._arguments import positive, seed_number
 from forearm.bench._solving import judged, uniform_in_limits
 from forearm.evidence.record import Metric, Outcome, Record
 from forearm.kinematics.chain import chain_of, compiled, forward_and_jacobian_into, forward_into

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from forearm.arguments import positive, seed_number
 from forearm.bench import Measured
-from forearm.bench._arguments import positive, seed_number
 from forearm.bench._solving import judged, mean_iterations, outcome_row, success_rate, uniform_in_limits
 from forearm.evidence.record import SHARE, Metric, Outcome, Record
 from forearm.ik.problem import Tolerance

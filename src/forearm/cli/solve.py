@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forearm.bench._arguments import positive
+from forearm.arguments import positive
 from forearm.cli._model import add_model_arguments, load_model
 from forearm.cli._output import say, warn
 from forearm.cli._parsers import PICTURE_ENDINGS, file_ending, folder_to_write

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from forearm.bench._arguments import positive, seed_number
+from forearm.arguments import positive, seed_number
 from forearm.cli import FAILED, PASSED, print_json
 from forearm.cli._output import printable, say
 from forearm.cli._parsers import existing_folder

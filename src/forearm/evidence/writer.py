@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import uuid
 from collections.abc import Iterable, Mapping
@@ -55,6 +56,10 @@ class ArtifactWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Nothing to undo: what was written stays, marked as interrupted."""
+
+    def discard(self) -> None:
+        """Leave nothing behind: there was no run."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def write_rows(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write ``<name>.jsonl``, a row a line."""

@@ -117,12 +117,14 @@ def run_chunk(
             if data.ncon:
                 contacts[k] = data.ncon
         recording.seen_q[first:last], recording.seen_qd[first:last] = q[first:last], qd[first:last]
+        recording.reading[first:last] = q[first:last]
         return
     for k in range(first, last):
         q[k] = qpos
         qd[k] = qvel
         state = sensor.observe(qpos, qvel)
         recording.seen_q[k], recording.seen_qd[k] = state
+        recording.reading[k] = sensor.reading
         command(state, ticks[k], ctrl)
         commands[k] = ctrl
         step(model, data)

@@ -18,7 +18,10 @@ class Recording:
     times_s: Array
     q: Array
     qd: Array
+    reading: Array
+    """What the position sensors gave; NaN where nothing arrived."""
     seen_q: Array
+    """What the controller was told: the estimate."""
     seen_qd: Array
     wanted_q: Array
     command: Array
@@ -39,6 +42,7 @@ class Recording:
             times_s=dt_s * np.arange(ticks),
             q=numbers(),
             qd=numbers(),
+            reading=numbers(),
             seen_q=numbers(),
             seen_qd=numbers(),
             wanted_q=numbers(),

@@ -16,9 +16,11 @@ from forearm.spatial import Array
 class Sensor(Protocol):
     perfect: bool
     """Whether what it sees is always the truth."""
+    reading: Array
+    """The positions that the sensors gave last, before any estimate; NaN where none arrived."""
 
     def observe(self, q: Array, qd: Array) -> State:
-        """What is seen when the truth is ``q`` and ``qd``."""
+        """What is believed when the truth is ``q`` and ``qd``."""
         ...
 
 
@@ -26,8 +28,10 @@ class PerfectSensor:
     """Sees the truth."""
 
     perfect = True
+    reading: Array = np.zeros(0)
 
     def observe(self, q: Array, qd: Array) -> State:
+        self.reading = q
         return State(q, qd)
 
 
@@ -69,15 +73,16 @@ class ImperfectSensor:
         self.bias = sensing.bias_rad * self.random.normal(size=len(start))
         self.line: deque[Array] = deque([start.copy() for _ in range(sensing.delay_ticks)])
         self.position, self.speed = start.copy(), np.zeros_like(start)
+        self.reading = start.copy()
 
     def observe(self, q: Array, qd: Array) -> State:  # noqa: ARG002 - speeds are not measured
-        reading = q + self.bias + self.sensing.noise_rad * self.random.normal(size=len(q))
-        self.line.append(reading)
+        self.line.append(q + self.bias + self.sensing.noise_rad * self.random.normal(size=len(q)))
         arrived = self.line.popleft()
         predicted = self.position + self.dt_s * self.speed
         if self.random.uniform() < self.sensing.dropout:
-            self.position = predicted
+            self.position, self.reading = predicted, np.full_like(arrived, np.nan)
             return State(self.position, self.speed)
+        self.reading = arrived
         surprise = arrived - predicted
         alpha = self.ALPHA
         self.position = predicted + alpha * surprise

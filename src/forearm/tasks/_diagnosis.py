@@ -5,6 +5,7 @@ Labels: perception, state, planning, control, evaluation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from forearm.sim.loop import LoopResult
 from forearm.sim.recording import Recording
+from forearm.sim.sensing import Sensing
 from forearm.spatial import Array
 
 LATEST_TICKS = 50
@@ -24,38 +26,53 @@ NOTICEABLE_RAD = 1e-4
 """A mismatch of seen and true positions below this is not looked into."""
 
 
+OFFSET_RAD = 2e-3
+"""A constant offset of a reading below this is not looked into; a delay makes a smaller one."""
+
+
 class Failure(NamedTuple):
     label: str
     text: str
 
 
 def sensing_failures(
-    recording: Recording, dt_s: float, declared_delay_s: float, noise_rad: float
+    recording: Recording, names: Sequence[str], dt_s: float, declared: Sensing
 ) -> list[Failure]:
-    """What is wrong with the state that the controller was given, beyond what was declared.
+    """What is wrong with what the controller was told, beyond what was declared.
 
-    A stale state fits the truth of some ticks ago; a wrong joint order fits it with columns swapped.
+    A stale state fits the truth of some ticks ago, a wrong joint order fits it with columns swapped; a
+    sensor that is off by a constant is no matter of the state but of perception.
     """
     ticks = recording.ticks_done
     true, seen = recording.q[:ticks], recording.seen_q[:ticks]
-    mismatch = spread(seen - true)
-    if ticks <= LATEST_TICKS or mismatch <= NOTICEABLE_RAD + 3.0 * noise_rad:
+    if ticks <= LATEST_TICKS or not np.isfinite(seen).all():
         return []
     order = best_order(true, seen)
     if order is not None:
-        names = ", ".join(f"{a} as {b}" for b, a in enumerate(order) if a != b)
-        return [Failure("state", f"the joints arrive in the wrong order (joint {names})")]
+        swapped = ", ".join(f"{names[a]} as {names[b]}" for b, a in enumerate(order) if a != b)
+        return [Failure("state", f"the joints arrive in the wrong order: {swapped}")]
+    found = offset_failures(recording.reading[:ticks] - true, names, declared)
+    mismatch = spread(seen - true)
+    if mismatch <= NOTICEABLE_RAD + 3.0 * declared.noise_rad:
+        return found
     lags = [spread(seen[lag:] - true[: ticks - lag]) for lag in range(LATEST_TICKS)]
     lag = int(np.argmin(lags))
-    excess_s = lag * dt_s - declared_delay_s
-    if lags[lag] < BETTER * mismatch and excess_s > SMOOTHING_TICKS * dt_s:
-        return [
-            Failure(
-                "state",
-                f"the state is {lag * dt_s * 1e3:.0f} ms old, {excess_s * 1e3:.0f} ms more than declared",
-            )
-        ]
-    return []
+    excess = lag - declared.delay_ticks
+    if lags[lag] < BETTER * mismatch and excess > SMOOTHING_TICKS:
+        age = f"the state is {lag * dt_s * 1e3:.0f} ms old, {excess * dt_s * 1e3:.0f} ms more than declared"
+        found.append(Failure("state", age))
+    return found
+
+
+def offset_failures(offsets: Array, names: Sequence[str], declared: Sensing) -> list[Failure]:
+    """Joints whose readings are off by a constant that nobody declared."""
+    mean = np.nanmean(offsets, axis=0)
+    allowed = OFFSET_RAD + 5.0 * declared.bias_rad + declared.noise_rad
+    return [
+        Failure("perception", f"joint {name} reads {off:+.3g} rad off")
+        for name, off in zip(names, mean, strict=True)
+        if abs(off) > allowed
+    ]
 
 
 def spread(difference: Array) -> float:

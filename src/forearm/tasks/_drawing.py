@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from forearm.control.controller import Controller, law, make_controller
-from forearm.evidence.record import Metric, Outcome, Record
+from forearm.errors import InvalidInput
+from forearm.evidence.record import SHARE, Metric, Outcome, Record
 from forearm.evidence.trace import read_trace, write_trace
 from forearm.evidence.writer import ArtifactWriter
 from forearm.ik.solve import solve
@@ -39,6 +40,8 @@ from forearm.tasks._perturb import Perturbation, perturbation_for
 
 EDGE_TOLERANCE_M = 1e-3
 """An edge is drawn if the tip stays this near to it from end to end."""
+LONGEST_S = 3600.0
+"""The longest run that is held in memory."""
 STABLE_RMS_M = 0.05
 """Under perturbation a run holds as long as it neither runs away nor strays farther than this."""
 
@@ -87,6 +90,10 @@ def plan_drawing(drawing: Drawing, options: DrawingOptions) -> Plan:
     robot = drawing.robot
     scene = build_scene(robot, law(options.controller).drives, drawing.blocks)
     trajectory = timed(drawing.route, [profile(options.profile, options.edge_seconds)])
+    if trajectory.duration_s > LONGEST_S:
+        raise InvalidInput(
+            "edge_seconds", f"makes a run of {trajectory.duration_s:.3g} s", f"At most {LONGEST_S:g} s."
+        )
     tip = trajectory.sampled(scene.dt_s)
     start = solve(robot, Pose.from_matrix(tip.poses[0]), seed=drawing.seed_posture).require().q
     joints = follow(robot, tip, start)
@@ -168,6 +175,7 @@ def trace_columns(robot: Robot, plan: Plan, recording: Recording) -> dict[str, A
     groups = {
         "q": recording.q,
         "qd": recording.qd,
+        "reading": recording.reading,
         "seen_q": recording.seen_q,
         "seen_qd": recording.seen_qd,
         "wanted_q": recording.wanted_q,
@@ -231,9 +239,8 @@ def failures_of(
     columns: Mapping[str, Array],
 ) -> list[Failure]:
     """What went wrong, labelled; a bad state is not blamed on the controller."""
-    dt = plan.scene.dt_s
-    sensing = perturbation.sensing
-    found = sensing_failures(result.recording, dt, sensing.delay_ticks * dt, sensing.noise_rad)
+    names = drawing.robot.joint_names
+    found = sensing_failures(result.recording, names, plan.scene.dt_s, perturbation.sensing)
     goal = drawing.goal_rms_m if perturbation.nothing else STABLE_RMS_M
     if not found:
         found = control_failures(result, rms(columns["error_m"]), goal)
@@ -288,8 +295,14 @@ def drawing_record(
         },
         configuration={"task": drawing.kind.removeprefix("run."), **options_data(options)},
         seeds={"perturbation": options.seed},
+        tables={"The plan, checked before anything moved": plan_rows(plan.report)},
         failures=text,
     )
+
+
+def plan_rows(report: PlanReport) -> list[dict[str, str]]:
+    """What the plan check found, a line a measure."""
+    return [{"what was checked": line} for line in report.lines()]
 
 
 def options_data(options: DrawingOptions) -> dict[str, Any]:
@@ -351,7 +364,7 @@ def drawing_metrics(
         Metric(
             "peak_torque_fraction",
             float((torque / robot.max_effort).max()),
-            "",
+            SHARE,
             "largest share of a torque limit",
         ),
         Metric(

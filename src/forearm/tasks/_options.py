@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from forearm.arguments import seed_number
 from forearm.tasks._perturb import PERTURBATIONS, parse_perturbations
 
 
@@ -37,7 +38,7 @@ def add_drawing_arguments(
     parser.add_argument(
         "--perturb", action="append", default=[], metavar="NAME=VALUE", help=f"make it harder. {listed}"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the perturbation (default 0)")
+    parser.add_argument("--seed", type=seed_number, default=0, help="seed of the perturbation (default 0)")
     parser.add_argument("--force", action="store_true", help="run even if the plan check refuses")
 
 

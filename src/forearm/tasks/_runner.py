@@ -9,10 +9,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forearm.errors import ArtifactError, NoPicture, unknown_unless_in
+from forearm.errors import ArtifactError, ForearmError, NoPicture, NoSolution, unknown_unless_in
 from forearm.evidence.compare import Difference, differences
 from forearm.evidence.record import Outcome, Record, read_record
 from forearm.evidence.writer import ArtifactWriter
+from forearm.motion.follow import LostTrack
 from forearm.motion.plan import PlanRefused
 from forearm.tasks import task_module
 
@@ -29,10 +30,14 @@ def run_task(
     with ArtifactWriter(out, f"run.{name}", module.TITLE) as artifact:
         try:
             record = module.perform(options, artifact)
-        except PlanRefused as refused:
+        except (PlanRefused, LostTrack, NoSolution) as refused:
             artifact.event(0.0, "refused", str(refused))
             record = refusal(name, module.TITLE, options, refused)
             return artifact.finish(record), record
+        except ForearmError:
+            # The question was wrong, so there is nothing to keep.
+            artifact.discard()
+            raise
         try:
             module.draw(options, artifact.folder, video)
         except NoPicture as error:
@@ -54,8 +59,9 @@ def run(name: str, *, out: str | Path = "runs", video: bool = False, **options: 
     return run_task(name, chosen, out, video)[1]
 
 
-def refusal(name: str, title: str, options: Mapping[str, Any], refused: PlanRefused) -> Record:
-    """The record of a plan that was not run."""
+def refusal(name: str, title: str, options: Mapping[str, Any], refused: ForearmError) -> Record:
+    """The record of a plan that was not run: it collides, exceeds a limit, or has no solution."""
+    problems = refused.report.problems if isinstance(refused, PlanRefused) else [str(refused)]
     return Record(
         kind=f"run.{name}",
         title=title,
@@ -63,7 +69,7 @@ def refusal(name: str, title: str, options: Mapping[str, Any], refused: PlanRefu
         outcome=Outcome.FAILED,
         metrics=(),
         configuration={"task": name, **options},
-        failures=[{"label": "planning", "text": text} for text in refused.report.problems],
+        failures=[{"label": "planning", "text": text} for text in problems],
     )
 
 
