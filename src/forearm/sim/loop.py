@@ -66,6 +66,8 @@ def run_loop(
     eyes = sensor or make_sensor(sensing or Sensing(), scene.dt_s, start)
     recording = Recording.empty(len(ticks), scene.robot.dof, scene.dt_s)
     recording.wanted_q[:] = [tick.q for tick in ticks]
+    # A law's first call loads compiled code, which is no part of a tick. It is pure, so one call is free.
+    controller.command(State(start, np.zeros_like(start)), ticks[0], np.zeros_like(start))
     push = Push(scene, disturbance or Disturbance(), len(ticks))
     loop_s, bare_s, done, diverged = [], [], 0, None
     for first in range(0, len(ticks), CHUNK):
