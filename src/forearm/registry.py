@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from functools import lru_cache
 from threading import RLock
 from typing import Any, Generic, TypeVar, cast
 
@@ -61,19 +62,25 @@ class Registry(Generic[Plugin]):
 
     def find(self, name: str) -> Plugin:
         """The plug-in called ``name``; raises ``UnknownName``."""
-        unknown_unless_in(self.kind, name, self.names())
+        if not (self._loaded and isinstance(name, str) and name in self.plugins):
+            unknown_unless_in(self.kind, name, self.names())
         return self.plugins[name]
 
     def make(self, name: str, **options: object) -> Any:
         """An instance of the class called ``name``; its constructor's keywords are its options."""
         plugin: Any = self.find(name)
-        valid = tuple(inspect.signature(plugin).parameters)
         for option in options:
-            unknown_unless_in(f"option of {self.kind} {name}", option, valid)
+            unknown_unless_in(f"option of {self.kind} {name}", option, option_names(plugin))
         try:
             return plugin(**options)
         except TypeError as error:
             raise InvalidInput(f"{self.kind} {name!r}", f"cannot use an option: {error}") from error
+
+
+@lru_cache(maxsize=128)
+def option_names(plugin: Any) -> tuple[str, ...]:
+    """The keywords of a plug-in's constructor."""
+    return tuple(inspect.signature(plugin).parameters)
 
 
 def same_origin(older: object, newer: object) -> bool:

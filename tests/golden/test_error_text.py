@@ -23,9 +23,9 @@ CASES = {
         ".mjcf; menagerie:NAME reads $MENAGERIE_ROOT/NAME.",
     ),
     "unknown solver": (
-        lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), solver="race"),
+        lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), solver="magic"),
         forearm.UnknownName,
-        "unknown solver 'race'; valid: {solvers}.",
+        "unknown solver 'magic'; valid: {solvers}.",
     ),
     "unknown frame": (
         lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), frame="table"),
@@ -40,7 +40,7 @@ CASES = {
     "unknown task": (
         lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), task="force"),
         forearm.UnknownName,
-        "unknown task 'force'; valid: pose, position.",
+        "unknown task 'force'; valid: pose, axis, position.",
     ),
     "unknown option": (
         lambda: forearm.load("two_link").ik((0.3, 0.3, 0.0), solver="dls", lamda=0.1),

@@ -8,12 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import forearm
-from forearm.ik.limits import TURN, same_up_to_turns, turned_into_limits, winding_count
-from forearm.ik.problem import LIMIT_TOLERANCE, Tolerance
+from forearm.ik.limits import TURN, turned_into_limits, winding_count
+from forearm.ik.problem import LIMIT_TOLERANCE, Tolerance, limits_of
+from forearm.ik.replay import same_place
 from forearm.ik.result import Status
 from forearm.ik.solve import solve
 from forearm.kinematics.forward import joint_frames, tip_pose
 from forearm.kinematics.planar import planar_geometry
+from forearm.kinematics.screws import screws_of
 from forearm.robots.robot import chain_in
 from forearm.robots.tree import Frame, Joint, JointKind, Link, Tree
 from forearm.spatial import Pose, rotation_exp
@@ -72,7 +74,7 @@ def test_the_closed_form_reads_any_two_hinges(arm, q1, q2):
         assert result.solutions[0].branch == "elbow_down"
     if abs(np.sin(bend)) > 1e-4:
         # Coverage: the posture that the target came from is among the answers.
-        assert any(same_up_to_turns(robot, solution.q, q, 1e-7) for solution in result.solutions)
+        assert any(same_place(screws_of(robot), solution.q, q, 1e-7) for solution in result.solutions)
 
 
 @given(any_two_hinges(), angle, st.sampled_from([-1.0, 0.0, 1.0]), st.sampled_from(["outer", "inner"]))
@@ -168,7 +170,7 @@ def test_turning_into_limits_never_moves_the_arm(make_two_hinges, q1, q2, near):
     q = np.array([q1, q2])
     turned = turned_into_limits(robot, q, np.array(near))
     assert np.allclose((turned - q) / TURN, np.round((turned - q) / TURN), rtol=0, atol=1e-12)
-    assert same_up_to_turns(robot, turned, q, 1e-12)
+    assert same_place(screws_of(robot), turned, q, 1e-12)
     inside = (robot.lower <= turned) & (turned <= robot.upper)
     for i in range(2):
         options = q[i] + TURN * np.arange(-6, 7)
@@ -179,7 +181,7 @@ def test_turning_into_limits_never_moves_the_arm(make_two_hinges, q1, q2, near):
     counts = [
         sum(robot.lower[i] <= q[i] + TURN * k <= robot.upper[i] for k in range(-6, 7)) for i in range(2)
     ]
-    assert winding_count(robot, q) == counts[0] * counts[1]
+    assert winding_count(limits_of(robot), robot.turns, q) == counts[0] * counts[1]
 
 
 @settings(max_examples=40)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from forearm.bench import Measured, honesty, panel_modules
 from forearm.bench._reach import longest_reach
 from forearm.bench._solving import mean_iterations, success_rate, uniform_in_limits
 from forearm.evidence.record import Outcome
-from forearm.ik import audit, certify, proofs
+from forearm.ik import audit, certify, proofs, replay
 from forearm.ik.solver import make_solver, solver_names
 from forearm.kinematics.reach import reach_bounds
 
@@ -177,7 +176,13 @@ def test_the_honesty_panel_finds_nothing_to_blame():
 
 def test_the_honesty_panel_blames_a_gate_that_lets_everything_through(monkeypatch):
     """The bench's own teeth: with the gate's tolerance check gone, false successes are counted."""
-    monkeypatch.setattr(certify, "distance_between", lambda target, current: (0.0, 0.0))
+
+    def blind(problem, candidates):
+        reports = replay.reports_on(problem, candidates)
+        reports[:, replay.VERDICT] = replay.ACCEPTED
+        return reports
+
+    monkeypatch.setattr(certify, "reports_on", blind)
     row = honesty.judge_solver("two_link", "planar", 20, 2, 20, 0)
     assert row["false_success"] > 0
 
@@ -212,14 +217,14 @@ def test_the_longest_reach_is_found_from_inside_and_nearly_meets_the_bound(name,
 
 def test_the_honesty_panel_blames_a_bound_that_is_too_wide(monkeypatch):
     """The targets beyond reach must not be drawn from the bound that they are to test."""
-    honest = proofs.reach_bounds
+    honest = proofs.bounds_table
 
     def wide(robot, task):
-        return tuple(
-            replace(bound, inner_m=0.0, outer_m=1.2 * bound.outer_m) for bound in honest(robot, task)
-        )
+        table = honest(robot, task).copy()
+        table[:, 6:] *= (0.0, 1.2)
+        return table
 
-    monkeypatch.setattr(proofs, "reach_bounds", wide)
+    monkeypatch.setattr(proofs, "bounds_table", wide)
     row = honesty.judge_solver("mini_arm", "dls_adaptive", 2, 60, 20, 0)
     assert row["missed_unreachable"] > 0
 

@@ -21,8 +21,8 @@ from forearm.bench._reach import longest_reach
 from forearm.bench._solving import judged, uniform_in_limits
 from forearm.evidence.record import Metric, Outcome, Record
 from forearm.ik.audit import PinocchioReplay
-from forearm.ik.certify import distance_between
 from forearm.ik.problem import LIMIT_TOLERANCE, Tolerance
+from forearm.ik.replay import distance_between
 from forearm.ik.result import IKResult, Solution, Status
 from forearm.ik.solve import solve
 from forearm.ik.solver import make_solver, solver_names

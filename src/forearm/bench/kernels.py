@@ -18,7 +18,8 @@ from forearm.arguments import positive, seed_number
 from forearm.bench import Measured
 from forearm.bench._solving import judged, uniform_in_limits
 from forearm.evidence.record import Metric, Outcome, Record
-from forearm.kinematics.chain import chain_of, compiled, forward_and_jacobian_into, forward_into
+from forearm.kinematics.chain import chain_of, forward_and_jacobian_into, forward_into
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.forward import reference_jacobian
 from forearm.kinematics.screws import replay_into, screws_of
 from forearm.robots.catalog import bundled_names

@@ -55,6 +55,15 @@ def file_ending(*endings: str) -> Callable[[str], Path]:
     return path_of
 
 
+def held_joint(word: str) -> tuple[str, float]:
+    """``JOINT=VALUE``."""
+    name, _, value = word.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not JOINT=VALUE") from None
+
+
 def folder_to_write(word: str) -> str:
     if not word.strip():
         raise argparse.ArgumentTypeError("is empty; name a folder")

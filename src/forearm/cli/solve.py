@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from forearm.arguments import positive
 from forearm.cli._model import add_model_arguments, load_model
 from forearm.cli._output import say, warn
-from forearm.cli._parsers import PICTURE_ENDINGS, file_ending, folder_to_write
+from forearm.cli._parsers import PICTURE_ENDINGS, file_ending, folder_to_write, held_joint
 
 if TYPE_CHECKING:
     from forearm.arm import Arm
@@ -33,9 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target.add_argument("--at", type=float, nargs="+", metavar="Q", help="the pose of this joint vector")
     target.add_argument("--at-posture", metavar="NAME", help="the pose of a named posture")
     target.add_argument("--frame", help="frame of the target (default: the base)")
-    target.add_argument("--task", choices=("pose", "position"), help="what has to match")
+    target.add_argument("--task", choices=("pose", "axis", "position"), help="what has to match")
+    target.add_argument(
+        "--axis", type=float, nargs=3, metavar=("X", "Y", "Z"), help="what has to point, in the tip's frame"
+    )
+    target.add_argument(
+        "--hold", type=held_joint, action="append", metavar="JOINT=VALUE", help="a joint that stays there"
+    )
     how = parser.add_argument_group("how")
-    how.add_argument("--solver", help="which solver (default: the closed form if there is one)")
+    how.add_argument("--solver", help="which solver (default: the closed form, else the race)")
+    how.add_argument("--mode", choices=("first", "nearest", "best"), help="which answer, of the race")
+    how.add_argument("--objective", choices=("limit_margin", "manipulability"), help="what is best")
     how.add_argument("--seed", type=float, nargs="+", metavar="Q", help="joint vector to start from")
     how.add_argument("--tolerance-m", type=float, default=1e-6)
     how.add_argument("--tolerance-rad", type=float, default=1e-6)
@@ -62,14 +70,19 @@ def run(args: argparse.Namespace) -> int:
         "solver": args.solver,
         "frame": args.frame,
         "task": args.task,
+        "axis": args.axis,
+        "hold": dict(args.hold) if args.hold else None,
         "tolerance": Tolerance(args.tolerance_m, args.tolerance_rad),
         "max_iterations": args.max_iterations,
         "audit": args.audit,
     }
+    options = {"mode": args.mode, "objective": args.objective}
+    question |= {name: value for name, value in options.items() if value is not None}
     # Asked once in vain, so that the time of the answer is its own and not that of loading compiled code.
     arm.ik(target, **{**question, "max_iterations": 1, "audit": False})
     result = arm.ik(target, **question)
-    result = replace(result, warnings=(*target_warnings, *result.warnings))
+    problem = replace(result.problem, warnings=(*target_warnings, *result.warnings))
+    result = replace(result, problem=problem)
     if not args.json:
         print_result(arm, result)
     drawn = drawn_to(args.png, arm, result, target) if args.png else None
@@ -125,7 +138,7 @@ def target_of(arm: Arm, args: argparse.Namespace) -> tuple[Pose, tuple[str, ...]
         return Pose(args.position, args.quaternion), ()
     if args.rpy_deg is not None:
         return Pose.from_rpy(args.position, [radians(angle) for angle in args.rpy_deg]), ()
-    if (args.task or arm.task) == "pose":
+    if (args.task or arm.task) != "position":
         raise InvalidInput(
             "target", "has no rotation", "Give --quaternion or --rpy-deg, or ask for --task position."
         )

@@ -6,7 +6,7 @@ import numpy as np
 
 from forearm.control.plant import Plant
 from forearm.dynamics.compiled import inverse_dynamics_into
-from forearm.kinematics.chain import compiled
+from forearm.kinematics.compiling import compiled
 from forearm.spatial import Array
 
 # Columns of the joint table: what a plant knows of each joint.

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from forearm.kinematics.chain import IDENTITY, SLIDES, axis_frame, compiled, moved, placed
+from forearm.kinematics.chain import IDENTITY, SLIDES, axis_frame, moved, placed
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.rates import cross
 from forearm.robots.robot import Robot
 from forearm.robots.solids import combined

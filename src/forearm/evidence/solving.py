@@ -100,7 +100,6 @@ def configuration(robot: Robot, result: IKResult, question: Mapping[str, Any]) -
     return {
         **{name: value for name, value in question.items() if name not in elsewhere},
         "solver": result.solver,
-        "ran": result.diagnostics.ran,
         "task": question.get("task") or robot.task,
         "tolerance": asdict(result.tolerance),
     }

@@ -1,214 +1,181 @@
 """The gate. Solvers propose; this alone says ``SOLVED``, and ``UNREACHABLE`` where ``ik.proofs`` has a proof.
 
-Every candidate is replayed by the product of exponentials (``kinematics.screws``), which shares no
-code and no constants with the chain that solvers iterate on, and held against the limits.
+Every candidate is replayed by ``ik.replay`` and held against the tolerances and the limits.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from math import isnan, nan
+from typing import TypeVar
 
 import numpy as np
 
-from forearm.ik.branches import branch_name
-from forearm.ik.limits import same_up_to_turns, winding_count
 from forearm.ik.problem import LIMIT_TOLERANCE, Problem
-from forearm.ik.proofs import Proof, unreachable
-from forearm.ik.result import BestEffort, Diagnostics, IKResult, Posture, Solution, Status
-from forearm.ik.solver import Proposal, Solver, Stop
-from forearm.kinematics.forward import jacobian
-from forearm.kinematics.measures import dexterity_of, task_rows
-from forearm.kinematics.screws import replay_into, screws_of
-from forearm.spatial import Array
+from forearm.ik.proofs import unreachable
+from forearm.ik.proposal import Proposal, Stop
+from forearm.ik.replay import (
+    ACCEPTED,
+    AUDIT,
+    DROPS,
+    LIMITS,
+    NOT_FINITE,
+    POSITION,
+    ROTATION,
+    VERDICT,
+    distinct,
+    errors_between,
+    reports_on,
+)
+from forearm.ik.result import BestEffort, IKResult, Posture, Solution, Status
+from forearm.ik.solver import Solver, make_solver, proposal_of
+from forearm.spatial import Array, frozen_array
 
-SAME_RAD = 1e-5
-"""Candidates nearer to each other than this (rad or m, turns aside) are one solution."""
+Kind = TypeVar("Kind", bound=Posture)
 
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the gate says of one candidate: nothing, or why it was turned away."""
-
-    posture: Posture
-    drop: str | None
-    detail: str = ""
+NONE = frozen_array(np.empty((0, 0)))
 
 
 def certify(
     problem: Problem, proposal: Proposal, solver: Solver, time_s: float, audit: bool = False
 ) -> IKResult:
     """Judge a proposal and make the result of it."""
-    verdicts = [judge(problem, q) for q in proposal.candidates]
     audited: dict[str, tuple[float, float]] = {}
-    if audit:
-        verdicts, audited = audit_verdicts(problem, verdicts)
-    solutions, duplicates = distinct(problem, verdicts)
-    drops = Counter(verdict.drop for verdict in verdicts if verdict.drop)
-    if duplicates:
-        drops["duplicate"] = duplicates
-
-    best_effort = None
-    if solutions:
-        status, reason, proof = Status.SOLVED, "certified", None
-    else:
-        found = unreachable(problem)
-        status, reason, proof = explain(proposal, verdicts, found)
-        best_effort = nearest_posture(problem, proposal, verdicts, found)
+    remarks: list[str] = []
+    candidates, reports, kept = NONE, NONE, []
+    if proposal.candidates:
+        candidates = stacked(proposal.candidates, problem.robot.dof)
+        reports = reports_on(problem, candidates)
+        if audit:
+            audited, remarks = audit_reports(problem, candidates, reports)
+        kept = distinct(problem, candidates, reports)
+    solutions = tuple([posture(problem, Solution, candidates[k], reports[k].tolist()) for k in kept])
+    status, reason, proof = Status.SOLVED, "certified", None
+    if not solutions:
+        proof = unreachable(problem)
+        if proof is not None:
+            status, reason = Status.UNREACHABLE, proof.reason
+        else:
+            status, reason = Status.NOT_FOUND, explanation(problem, proposal, reports, remarks)
     return IKResult(
+        problem=problem,
+        solver=solver.name,
         status=status,
         reason=reason,
-        proof=proof,
-        solutions=tuple(solutions),
-        best_effort=best_effort,
-        solver=solver.name,
-        frame=problem.frame,
-        seed=problem.seed,
-        tolerance=problem.tolerance,
-        diagnostics=Diagnostics(
-            iterations=proposal.iterations,
-            restarts=proposal.restarts,
-            ran=proposal.solver or solver.name,
-            candidates=len(proposal.candidates),
-            drops=dict(drops),
-            damping=proposal.damping,
-            clamped_steps=proposal.clamped_steps,
-            limited_steps=proposal.limited_steps,
-            time_s=time_s,
-            history=proposal.history,
-        ),
-        warnings=problem.warnings,
+        evidence=proof,
+        solutions=solutions,
+        search=None if solutions else nearest_posture,
+        proposal=proposal,
+        drops=drop_counts(reports, len(kept)) if len(kept) < len(candidates) else {},
+        time_s=time_s,
         audit=audited,
     )
 
 
-def judge(problem: Problem, q: Array) -> Verdict:
-    """Replay one candidate and hold it against the tolerances and the limits."""
-    robot = problem.robot
-    q = np.array(q, dtype=np.float64)
-    q.flags.writeable = False
-    if q.shape != (robot.dof,) or not np.isfinite(q).all():
-        empty = measure(problem, Solution, problem.seed)
-        return Verdict(empty, "not finite", "the candidate is not a finite joint vector")
-    posture = measure(problem, Solution, q)
-    tolerance = problem.tolerance
-    # Written so that a NaN fails.
-    if not posture.position_error_m <= tolerance.position_m:
-        return Verdict(posture, "position", f"misses by {posture.position_error_m:.3g} m")
-    if problem.task == "pose" and not posture.rotation_error_rad <= tolerance.rotation_rad:
-        return Verdict(posture, "rotation", f"misses by {posture.rotation_error_rad:.3g} rad")
-    if min(posture.limit_margin_rad, posture.limit_margin_m) < -LIMIT_TOLERANCE:
-        past = -min(posture.limit_margin_rad, posture.limit_margin_m)
-        unit = "rad" if -posture.limit_margin_rad == past else "m"
-        return Verdict(posture, "limits", f"joint {posture.limit_joint} is {past:.3g} {unit} past its limit")
-    return Verdict(posture, None)
+def stacked(candidates: Sequence[Array], dof: int) -> Array:
+    """A read-only copy, a row each; NaN for what is no vector of ``dof`` numbers."""
+    try:
+        vectors = np.array(candidates, dtype=np.float64)
+    except (TypeError, ValueError):
+        vectors = np.empty(0)
+    if vectors.shape != (len(candidates), dof):
+        vectors = np.full((len(candidates), dof), nan)
+        for row, q in zip(vectors, candidates, strict=True):
+            if np.shape(q) == (dof,):
+                row[:] = q
+    vectors.flags.writeable = False
+    return vectors
 
 
-def measure(problem: Problem, kind: type[Posture], q: Array) -> Posture:
-    """Everything a result says of a joint vector."""
-    robot = problem.robot
-    transform = np.empty((4, 4))
-    replay_into(screws_of(robot), q, transform)
-    position_error, rotation_error = distance_between(problem.target_in_base.matrix(), transform)
-    margins = np.minimum(q - robot.lower, robot.upper - q)
-    turns = np.array(robot.turns)
-    tightest = int(np.argmin(margins))
-    agility = dexterity_of(jacobian(robot, q)[task_rows(problem.task)])
-    return kind(
-        q=q,
-        position_error_m=position_error,
-        rotation_error_rad=rotation_error if problem.task == "pose" else float("nan"),
-        limit_margin_rad=float(margins[turns].min(initial=np.inf)),
-        limit_margin_m=float(margins[~turns].min(initial=np.inf)),
-        limit_joint=robot.joint_names[tightest] if np.isfinite(margins[tightest]) else None,
-        branch=branch_name(robot, q),
-        winding_count=winding_count(robot, q),
-        manipulability=agility.manipulability,
-        min_singular_value=agility.min_singular_value,
-        condition_number=agility.condition_number,
-    )
+def posture(problem: Problem, kind: type[Kind], q: Array, report: list[float]) -> Kind:
+    """A joint vector with what the replay says of it."""
+    position, rotation, margin_rad, margin_m, tightest, _ = report
+    joint = problem.robot.joints[int(tightest)].name if tightest >= 0.0 else None
+    if problem.task == "position":
+        rotation = nan
+    return kind(q, position, rotation, margin_rad, margin_m, joint, problem)
 
 
-def distance_between(target: Array, current: Array) -> tuple[float, float]:
-    """(m, rad) between two 4x4 poses; the angle from sine and cosine, so that none is ill-conditioned."""
-    relative = target[:3, :3] @ current[:3, :3].T
-    sine = 0.5 * np.sqrt(
-        (relative[2, 1] - relative[1, 2]) ** 2
-        + (relative[0, 2] - relative[2, 0]) ** 2
-        + (relative[1, 0] - relative[0, 1]) ** 2
-    )
-    cosine = 0.5 * (relative[0, 0] + relative[1, 1] + relative[2, 2] - 1.0)
-    return float(np.linalg.norm(target[:3, 3] - current[:3, 3])), float(np.arctan2(sine, cosine))
+def drop_counts(reports: Array, kept: int) -> dict[str, int]:
+    """How many candidates were turned away, by reason."""
+    counts = Counter(reports[:, VERDICT].astype(int).tolist())
+    repeated = counts.pop(ACCEPTED, 0) - kept
+    drops = {DROPS[verdict]: number for verdict, number in counts.items()}
+    if repeated:
+        drops["duplicate"] = repeated
+    return drops
 
 
-def distinct(problem: Problem, verdicts: Sequence[Verdict]) -> tuple[list[Solution], int]:
-    """The certified postures, best first, one for each place the arm can be; and how many repeated."""
-    certified = [v.posture for v in verdicts if v.drop is None and isinstance(v.posture, Solution)]
-    if problem.seed_given:
-        certified.sort(key=lambda posture: float(np.linalg.norm(posture.q - problem.seed)))
-    kept: list[Solution] = []
-    for posture in certified:
-        if not any(same_up_to_turns(problem.robot, posture.q, other.q, SAME_RAD) for other in kept):
-            kept.append(posture)
-    return kept, len(certified) - len(kept)
-
-
-def audit_verdicts(
-    problem: Problem, verdicts: Sequence[Verdict]
-) -> tuple[list[Verdict], dict[str, tuple[float, float]]]:
-    """Replay what passed in both engines; drop what one of them does not confirm."""
+def audit_reports(
+    problem: Problem, candidates: Array, reports: Array
+) -> tuple[dict[str, tuple[float, float]], list[str]]:
+    """Replay what passed in both engines; turn away what one of them does not confirm, and say so."""
     # Imported here, since both engines are large and only an audit needs them.
     from forearm.ik.audit import replays_of
 
     worst: dict[str, tuple[float, float]] = {}
-    judged = list(verdicts)
-    target = problem.target_in_base.matrix()
-    replays = replays_of(problem.robot)
-    for index, verdict in enumerate(verdicts):
-        if verdict.drop is not None:
+    remarks = []
+    tolerance, replays = problem.tolerance, replays_of(problem.robot)
+    for q, report in zip(candidates, reports, strict=True):
+        if report[VERDICT] != ACCEPTED:
             continue
         for engine, replay in replays.items():
-            position, rotation = distance_between(target, replay.tip_matrix(verdict.posture.q))
+            position, rotation = errors_between(problem.target, replay.tip_matrix(q), problem.axis_in_tip)
             if problem.task == "position":
                 rotation = 0.0
             before = worst.get(engine, (0.0, 0.0))
             worst[engine] = max(before[0], position), max(before[1], rotation)
             # Written so that a NaN fails.
-            if not (position <= problem.tolerance.position_m and rotation <= problem.tolerance.rotation_rad):
-                detail = f"{engine} finds it {position:.3g} m and {rotation:.3g} rad off"
-                judged[index] = Verdict(verdict.posture, "audit", detail)
-    return judged, worst
+            if not (position <= tolerance.position_m and rotation <= tolerance.rotation_rad):
+                report[VERDICT] = AUDIT
+                remarks.append(f"{engine} finds it {position:.3g} m and {rotation:.3g} rad off")
+    return worst, remarks
 
 
-def explain(
-    proposal: Proposal, verdicts: Sequence[Verdict], proof: Proof | None
-) -> tuple[Status, str, str | None]:
-    """Why there is no solution: proved, or not found."""
-    if proof is not None:
-        return Status.UNREACHABLE, proof.reason, proof.statement
-    if proposal.stop is Stop.CONVERGED and verdicts:
-        details = "; ".join(dict.fromkeys(verdict.detail for verdict in verdicts))
-        return Status.NOT_FOUND, f"rejected: {details}", None
-    stop = Stop.STALLED if proposal.stop is Stop.CONVERGED else proposal.stop
-    return Status.NOT_FOUND, str(stop), None
+def explanation(problem: Problem, proposal: Proposal, reports: Array, remarks: list[str]) -> str:
+    """Why nothing was found."""
+    if proposal.stop is Stop.CONVERGED and len(reports):
+        details = [*(detail(problem, report.tolist()) for report in reports), *remarks]
+        return f"rejected: {'; '.join(dict.fromkeys(filter(None, details)))}"
+    return str(Stop.STALLED if proposal.stop is Stop.CONVERGED else proposal.stop)
 
 
-def nearest_posture(
-    problem: Problem, proposal: Proposal, verdicts: Sequence[Verdict], proof: Proof | None
-) -> BestEffort | None:
-    """The nearest that the solver or the proof came, measured like a solution but never one."""
-    tried = [verdict.posture.q for verdict in verdicts if verdict.drop != "not finite"]
-    for nearest in (proposal.nearest, proof.nearest if proof else None):
-        if nearest is not None and np.shape(nearest) == (problem.robot.dof,) and np.isfinite(nearest).all():
-            tried.append(nearest)
-    postures = [measure(problem, BestEffort, q) for q in tried]
-    best = min(postures, key=failure_order, default=None)
-    return best if isinstance(best, BestEffort) else None
+def detail(problem: Problem, report: list[float]) -> str:
+    """What is wrong with a candidate."""
+    position, rotation, margin_rad, margin_m, tightest, verdict = report
+    if verdict == NOT_FINITE:
+        return "the candidate is not a finite joint vector"
+    if verdict == POSITION:
+        return f"misses by {position:.3g} m"
+    if verdict == ROTATION:
+        return f"misses by {rotation:.3g} rad"
+    if verdict == LIMITS:
+        past, unit = (-margin_rad, "rad") if margin_rad <= margin_m else (-margin_m, "m")
+        return f"joint {problem.robot.joints[int(tightest)].name} is {past:.3g} {unit} past its limit"
+    return ""
 
 
-def failure_order(posture: Posture) -> tuple[bool, float]:
+def nearest_posture(result: IKResult) -> BestEffort | None:
+    """The nearest that the solver, the proof, or whom the solver names for it, came; never a solution."""
+    problem, proposal = result.problem, result.proposal
+    vectors = [*proposal.candidates, proposal.nearest]
+    if result.evidence is not None:
+        vectors.append(result.evidence.nearest)
+    if proposal.nearest_by is not None:
+        asked = proposal_of(make_solver(proposal.nearest_by), problem)
+        vectors += [*asked.candidates, asked.nearest]
+    tried = stacked([vector for vector in vectors if vector is not None], problem.robot.dof)
+    postures = [
+        posture(problem, BestEffort, q, report.tolist())
+        for q, report in zip(tried, reports_on(problem, tried), strict=True)
+        if report[VERDICT] != NOT_FINITE
+    ]
+    return min(postures, key=failure_order, default=None)
+
+
+def failure_order(failed: Posture) -> tuple[bool, float]:
     """Postures inside the limits first, then by metres and radians summed: fit to order failures only."""
-    outside = min(posture.limit_margin_rad, posture.limit_margin_m) < -LIMIT_TOLERANCE
-    rotation = posture.rotation_error_rad
-    return outside, posture.position_error_m + (0.0 if np.isnan(rotation) else rotation)
+    rotation = failed.rotation_error_rad
+    outside = min(failed.limit_margin_rad, failed.limit_margin_m) < -LIMIT_TOLERANCE
+    return outside, failed.position_error_m + (0.0 if isnan(rotation) else rotation)

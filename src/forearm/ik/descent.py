@@ -10,16 +10,18 @@ import numpy as np
 from forearm.errors import InvalidInput
 from forearm.ik.limits import turned_into_limits
 from forearm.ik.problem import Problem
-from forearm.ik.result import Iteration
-from forearm.ik.solver import Proposal, Stop
-from forearm.kinematics.chain import chain_of, forward_and_jacobian_into
+from forearm.ik.proposal import Iteration, Proposal, Stop
+from forearm.kinematics.chain import chain_of, forward_and_jacobian_into, frame_with_z
 from forearm.kinematics.error import pose_error_into
-from forearm.kinematics.measures import dexterity_of, task_rows
+from forearm.kinematics.measures import dexterity_of, task_part
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
 MARGIN = 1.0 - 1e-6
 """Solvers aim this far inside the tolerance, so that rounding in the replay does not turn them away."""
+
+HALF_TURN_SINE = 1e-12
+"""Below this the direction of a half turn is anyone's choice."""
 
 STALLED_RAD = 1e-12
 """A step shorter than this moves nothing any more."""
@@ -30,24 +32,42 @@ class Measure:
 
     def __init__(self, problem: Problem) -> None:
         self.chain = chain_of(problem.robot)
-        self.target = problem.target_in_base.matrix()
-        self.rows = task_rows(problem.task)
+        self.target = problem.target
+        self.task, self.axis_in_tip = problem.task, problem.axis_in_tip
+        self.axis_in_base = self.target[:3, :3] @ self.axis_in_tip
+        self.held = problem.limits[0] == problem.limits[1]
         self.tolerance = problem.tolerance
         self._transform = np.empty((4, 4))
         self._jacobian = np.empty((6, problem.robot.dof))
         self._error = np.empty(6)
 
     def at(self, q: Array) -> tuple[Array, Array]:
-        """(e, J): the error (p_target - p, log(R_target Rᵀ)) and the Jacobian, the task's rows of both."""
+        """(e, J): the error (p_target - p, log(R_target Rᵀ)) and the Jacobian, what counts of both.
+
+        For axis tasks R_target is the rotation nearest to R that points the axis where it should.
+        """
         forward_and_jacobian_into(self.chain, q, self._transform, self._jacobian)
         pose_error_into(self.target, self._transform, self._error)
-        return self._error[self.rows].copy(), self._jacobian[self.rows].copy()
+        if self.task == "axis":
+            self._error[3:] = rotation_between(self._transform[:3, :3] @ self.axis_in_tip, self.axis_in_base)
+        self._jacobian[:, self.held] = 0.0
+        error = task_part(self.task, self.axis_in_base, self._error)
+        return error.copy(), task_part(self.task, self.axis_in_base, self._jacobian).copy()
 
     def reached(self, error: Array) -> bool:
         """Whether ``error`` is within tolerance."""
         near = np.sqrt(error[:3] @ error[:3]) <= MARGIN * self.tolerance.position_m
         turned = np.sqrt(error[3:] @ error[3:]) <= MARGIN * self.tolerance.rotation_rad
         return bool(near and turned)
+
+
+def rotation_between(direction: Array, wanted: Array) -> Array:
+    """The shortest rotation (vector, rad) that turns one unit vector into another."""
+    normal = np.cross(direction, wanted)
+    sine, cosine = float(np.linalg.norm(normal)), float(direction @ wanted)
+    if sine < HALF_TURN_SINE and cosine < 0.0:
+        return np.pi * frame_with_z(direction)[:, 0]
+    return normal * (np.arctan2(sine, cosine) / sine) if sine > 0.0 else normal
 
 
 class StepRule:
@@ -94,9 +114,9 @@ def descend(
     robot = problem.robot
     measure = Measure(problem)
     clamp = clamp or clamp_each_joint
-    q = problem.seed.copy()
+    q = np.where(measure.held, problem.limits[0], problem.seed)
     if limits.joint_limits:
-        q, _ = inside_limits(robot, q)
+        q, _ = inside_limits(problem, q)
     error, jacobian = measure.at(q)
     nearest, nearest_norm = q.copy(), float(np.linalg.norm(error))
     proposal = Proposal([], Stop.BUDGET)
@@ -117,7 +137,7 @@ def descend(
         proposal.clamped_steps += int(not np.array_equal(clamped, step))
         following = q + clamped
         if limits.joint_limits:
-            following, held = inside_limits(robot, following)
+            following, held = inside_limits(problem, following)
             proposal.limited_steps += int(held)
         if record:
             history.append(iteration_record(error, jacobian, rule.damping, following - q))
@@ -142,7 +162,8 @@ def step_exactly(problem: Problem, rule: StepRule, steps: int, record: bool = Fa
         raise InvalidInput(
             "fixed_iterations", f"is {steps}, above max_iterations", f"Give {problem.max_iterations} at most."
         )
-    measure, q = Measure(problem), problem.seed.copy()
+    measure = Measure(problem)
+    q = np.where(measure.held, problem.limits[0], problem.seed)
     proposal = Proposal([], Stop.STALLED)
     history: list[Iteration] = []
     for _ in range(steps):
@@ -161,16 +182,17 @@ def step_exactly(problem: Problem, rule: StepRule, steps: int, record: bool = Fa
     return proposal
 
 
-def inside_limits(robot: Robot, q: Array) -> tuple[Array, bool]:
+def inside_limits(problem: Problem, q: Array) -> tuple[Array, bool]:
     """``q`` brought inside the limits, and whether a joint had to be held at one.
 
     A joint that leaves its range re-enters it a full turn away where the range is that wide: the arm
     stands the same, and does not get stuck at the limit. Otherwise it stops there.
     """
-    if ((q >= robot.lower) & (q <= robot.upper)).all():
+    lower, upper = problem.limits
+    if ((q >= lower) & (q <= upper)).all():
         return q, False
-    turned = turned_into_limits(robot, q, q)
-    held = np.clip(turned, robot.lower, robot.upper)
+    turned = turned_into_limits(problem.robot, q, q)
+    held = np.clip(turned, lower, upper)
     return held, not np.array_equal(held, turned)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from forearm.ik.problem import LIMIT_TOLERANCE
@@ -35,23 +38,15 @@ def turned_into_limits(robot: Robot, q: Array, near: Array) -> Array:
     return result
 
 
-def winding_count(robot: Robot, q: Array) -> int:
-    """How many joint vectors within the limits differ from ``q`` by full turns only, itself included.
+def winding_count(limits: Array, turns: Sequence[bool], q: Array) -> int:
+    """How many joint vectors within ``limits`` (2 x n) differ from ``q`` by full turns only, itself included.
 
     A continuous joint counts once: its turns are all the same.
     """
     count = 1
-    for i, turns in enumerate(robot.turns):
-        if turns and np.isfinite(robot.lower[i]) and np.isfinite(robot.upper[i]):
-            most = np.floor((robot.upper[i] - q[i] + LIMIT_TOLERANCE) / TURN)
-            least = np.ceil((robot.lower[i] - q[i] - LIMIT_TOLERANCE) / TURN)
-            count *= max(0, int(most - least) + 1)
+    for lower, upper, value, rotates in zip(*limits.tolist(), q.tolist(), turns, strict=True):
+        if rotates and math.isfinite(upper - lower):
+            most = math.floor((upper - value + LIMIT_TOLERANCE) / TURN)
+            least = math.ceil((lower - value - LIMIT_TOLERANCE) / TURN)
+            count *= max(0, most - least + 1)
     return count
-
-
-def same_up_to_turns(robot: Robot, a: Array, b: Array, tolerance: float) -> bool:
-    """Whether two joint vectors put the arm in the same place."""
-    difference = a - b
-    turns = np.array(robot.turns)
-    difference = np.where(turns, difference - TURN * np.round(difference / TURN), difference)
-    return bool(np.abs(difference).max() <= tolerance)

@@ -5,7 +5,9 @@ Each proof is worked out here from the robot and the target alone, with nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from forearm.ik.branches import branch_name
 from forearm.ik.limits import turned_into_limits
 from forearm.ik.problem import LIMIT_TOLERANCE, Problem
 from forearm.kinematics.planar import PlanarGeometry, planar_geometry
-from forearm.kinematics.reach import ROUNDING, reach_bounds
+from forearm.kinematics.reach import ROUNDING, bounds_table, first_passed, reach_bounds
 from forearm.kinematics.screws import replay_into, screws_of
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
@@ -24,9 +26,14 @@ class Proof:
     """Why no posture within the limits reaches the target."""
 
     reason: str
-    statement: str
+    words: str | Callable[[], str]
+    """The statement, or what words it when somebody wants to read it."""
     nearest: Array | None = None
     """The posture that comes nearest, where the proof finds it."""
+
+    @property
+    def statement(self) -> str:
+        return self.words if isinstance(self.words, str) else self.words()
 
 
 def unreachable(problem: Problem) -> Proof | None:
@@ -35,21 +42,22 @@ def unreachable(problem: Problem) -> Proof | None:
 
 
 def beyond_reach(problem: Problem) -> Proof | None:
-    """The target lies outside a bound on the reach (``kinematics.reach``).
+    """The target lies outside a bound on the reach (``kinematics.reach``)."""
+    robot, task, tolerance = problem.robot, problem.task, problem.tolerance
+    passed, short = first_passed(
+        bounds_table(robot, task), problem.target, tolerance.position_m, tolerance.rotation_rad
+    )
+    if passed < 0:
+        return None
+    return Proof("beyond reach", partial(reach_statement, robot, task, passed, short))
 
-    A solution may miss the target by the tolerance, so the bound must be passed by more than that.
-    """
-    for bound in reach_bounds(problem.robot, problem.task):
-        short = bound.shortfall_m(problem.target_in_base)
-        allowed = problem.tolerance.position_m + problem.tolerance.rotation_rad * bound.lever_m()
-        if short > allowed:
-            axis = problem.robot.joint_names[0]
-            return Proof(
-                "beyond reach",
-                f"the target puts the {bound.description} {short:.6g} m outside what {axis}'s axis can "
-                f"reach: {bound.inner_m:.6g} to {bound.outer_m:.6g} m",
-            )
-    return None
+
+def reach_statement(robot: Robot, task: str, passed: int, short_m: float) -> str:
+    bound = reach_bounds(robot, task)[passed]
+    return (
+        f"the target puts the {bound.description} {short_m:.6g} m outside what {robot.joints[0].name}'s "
+        f"axis can reach: {bound.inner_m:.6g} to {bound.outer_m:.6g} m"
+    )
 
 
 def by_planar_branches(problem: Problem) -> Proof | None:
@@ -100,15 +108,15 @@ def planar_proof(
         else:
             miss = float(np.linalg.norm(replayed_tip(robot, q) - target))
             details.append(f"{name}: misses by {miss:.3g} m")
+    listed = "; ".join(details)
     if blocked == len(branches):
-        listed = "; ".join(details)
         return Proof(
             "limits block every branch",
             f"all {blocked} branches enumerated: {listed}; inside the limits the tip comes no nearer "
             f"than {least_m:.3g} m",
             nearest,
         )
-    return Proof("no branch", f"all branches of {robot.name} enumerated: {'; '.join(details)}", nearest)
+    return Proof("no branch", f"all branches of {robot.name} enumerated: {listed}", nearest)
 
 
 def branch_postures(geometry: PlanarGeometry, point: complex) -> list[Array]:

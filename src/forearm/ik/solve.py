@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput
 from forearm.ik.certify import certify
-from forearm.ik.problem import Tolerance, pose_problem
+from forearm.ik.problem import DEFAULT_ITERATIONS, Problem, Tolerance, pose_problem
 from forearm.ik.proofs import beyond_reach
 from forearm.ik.result import IKResult
-from forearm.ik.solver import default_solver, make_solver, proposal_of, solver_names
+from forearm.ik.solver import (
+    BEST_EFFORT_SOLVER,
+    Proposal,
+    Solver,
+    Stop,
+    default_solver,
+    make_solver,
+    proposal_of,
+    solver_names,
+)
 from forearm.robots.robot import Robot
-
-BEST_EFFORT_SOLVER = "dls_adaptive"
-"""What looks for the nearest posture once a target is proved out of reach, whichever solver was asked:
-of the plain ones, the only one that settles there instead of swinging about it."""
 
 
 def solve(
@@ -28,8 +34,10 @@ def solve(
     solver: str | None = None,
     frame: str | None = None,
     task: str | None = None,
+    axis: ArrayLike | None = None,
+    hold: Mapping[str, float] | None = None,
     tolerance: Tolerance | None = None,
-    max_iterations: int = 200,
+    max_iterations: int = DEFAULT_ITERATIONS,
     audit: bool = False,
     **options: object,
 ) -> IKResult:
@@ -41,13 +49,16 @@ def solve(
         solver: a registered solver; ``forearm.solver_names()`` lists them.
         frame: the frame ``target`` is given in: the base (default), ``"world"``, or a frame that
             does not move with the chain.
-        task: ``"pose"`` or ``"position"``; default: the arm's own.
+        task: what of the target counts: ``"pose"``, all of it; ``"axis"``, its position and where
+            ``axis`` points, the turn about it being free; ``"position"``. Default: the arm's own.
+        axis: a direction in the tip's frame, for axis tasks. Default: z.
+        hold: joints that stay at a value (rad or m).
         audit: replay every solution in Pinocchio and in MuJoCo as well.
         options: the solver's own.
 
     Raises:
         InvalidInput: the target is not a rigid pose, has NaN or a wrong shape.
-        UnknownName: no such solver, task or frame.
+        UnknownName: no such solver, task, frame or joint.
     """
     problem = pose_problem(
         robot,
@@ -55,22 +66,28 @@ def solve(
         seed=seed,
         frame=frame,
         task=task,
+        axis=axis,
+        hold=hold,
         tolerance=tolerance,
         max_iterations=max_iterations,
     )
-    name = default_solver(robot, problem.task) if solver is None else solver
-    chosen = make_solver(name, **options)
+    chosen = make_solver(default_solver(problem) if solver is None else solver, **options)
     if not chosen.supports(robot, problem.task):
-        able = [other for other in solver_names() if make_solver(other).supports(robot, problem.task)]
-        raise InvalidInput(
-            f"solver {name!r}",
-            f"does not handle {problem.task} targets of {robot.name} ({robot.dof} joints)",
-            f"These do: {', '.join(able)}.",
-        )
-    started = time.perf_counter()
-    if not chosen.settles and beyond_reach(problem):
-        proposal = make_solver(BEST_EFFORT_SOLVER, record=bool(options.get("record"))).propose(problem)
-        proposal.solver = BEST_EFFORT_SOLVER
-    else:
+        refuse(chosen, problem)
+    started = perf_counter()
+    if chosen.settles or beyond_reach(problem) is None:
         proposal = proposal_of(chosen, problem)
-    return certify(problem, proposal, chosen, time.perf_counter() - started, audit)
+    else:
+        proposal = Proposal([], Stop.STALLED, nearest_by=BEST_EFFORT_SOLVER)
+    return certify(problem, proposal, chosen, perf_counter() - started, audit)
+
+
+def refuse(chosen: Solver, problem: Problem) -> None:
+    """Raise what names the solvers that can."""
+    robot, task = problem.robot, problem.task
+    able = [name for name in solver_names() if make_solver(name).supports(robot, task)]
+    raise InvalidInput(
+        f"solver {chosen.name!r}",
+        f"does not handle {task} targets of {robot.name} ({robot.dof} joints)",
+        f"These do: {', '.join(able)}.",
+    )

@@ -6,52 +6,26 @@ A solver proposes joint vectors; it certifies nothing. Each lives in its own fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
 from forearm.errors import ForearmError, SolverError
 from forearm.ik.problem import Problem
-from forearm.ik.result import Iteration
+from forearm.ik.proposal import Proposal, Stop
+from forearm.kinematics.planar import planar_geometry
 from forearm.registry import Registry
 from forearm.robots.robot import Robot
-from forearm.spatial import Array
 
-
-class Stop(StrEnum):
-    """Why a solver stopped."""
-
-    CONVERGED = "converged"
-    STALLED = "stalled"
-    BUDGET = "budget"
-
-
-@dataclass(slots=True)
-class Proposal:
-    """What a solver came up with."""
-
-    candidates: list[Array]
-    """Joint vectors that the solver believes in, best first."""
-    stop: Stop
-    solver: str | None = None
-    """Who made it, if not the solver that was asked."""
-    nearest: Array | None = None
-    """The joint vector that came nearest, if no candidate did."""
-    iterations: int = 0
-    restarts: int = 0
-    damping: float | None = None
-    clamped_steps: int = 0
-    limited_steps: int = 0
-    history: tuple[Iteration, ...] = ()
+__all__ = ["Proposal", "Solver", "Stop", "default_solver", "make_solver", "register", "solver_names"]
 
 
 class Solver(Protocol):
     name: str
     summary: str
     settles: bool
-    """Whether it ends where the tip comes nearest when no posture reaches the target.
+    """Whether it may be asked about targets beyond reach: it ends at once, or where the tip comes nearest.
 
-    It decides who looks for the best effort, and proves nothing: proofs are the gate's (``ik.proofs``).
+    Where it does not, another looks for the best effort when somebody wants it. It proves nothing: proofs
+    are the gate's (``ik.proofs``).
     """
 
     def supports(self, robot: Robot, task: str) -> bool:
@@ -86,6 +60,12 @@ def proposal_of(solver: Solver, problem: Problem) -> Proposal:
     return proposal
 
 
-def default_solver(robot: Robot, task: str) -> str:
-    """The closed form where there is one, else adaptive damped least squares."""
-    return "planar" if make_solver("planar").supports(robot, task) else "dls_adaptive"
+BEST_EFFORT_SOLVER = "dls_adaptive"
+"""What looks for the nearest posture where the solver that was asked does not: of the plain ones, the only
+one that settles there instead of swinging about it."""
+
+
+def default_solver(problem: Problem) -> str:
+    """The closed form where there is one, else the race."""
+    planar = problem.task == "position" and not problem.held and planar_geometry(problem.robot)
+    return "planar" if planar else "race"

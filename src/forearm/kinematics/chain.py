@@ -11,13 +11,11 @@ where Z(q) turns about z (revolute) or slides along z (prismatic).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numba import njit
 
+from forearm.kinematics.compiling import compiled
 from forearm.robots.robot import Robot
 from forearm.robots.tree import Joint, JointKind
 from forearm.spatial import Array, Pose, frozen_array
@@ -31,19 +29,6 @@ COLUMNS = 15
 
 # A frame inside the kernels: the columns x, y, z of its rotation, then its origin.
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-
-# FMA contraction is the only liberty taken with the arithmetic.
-KERNEL: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """Decorator: a kernel compiled on its first call, and kept on disk where there is a place to."""
-    try:
-        return njit(cache=True, **KERNEL)(function)
-    except RuntimeError:
-        # Numba found no folder that it may write to: a read-only installation and no home. Each
-        # process then compiles for itself.
-        return njit(**KERNEL)(function)
 
 
 @lru_cache(maxsize=64)

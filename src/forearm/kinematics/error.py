@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from forearm.kinematics.chain import compiled
+from forearm.kinematics.compiling import compiled
 
 NEAR_HALF_TURN = -0.99
 """Cosine of the angle below which the axis is read off the symmetric part of the rotation."""

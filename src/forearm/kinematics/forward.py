@@ -28,9 +28,14 @@ def jacobian(robot: Robot, q: ArrayLike) -> Array:
 
     Column i is (z_i x (p_tip - p_i), z_i) for a revolute joint and (z_i, 0) for a prismatic one.
     """
+    return tip_and_jacobian(robot, q)[1]
+
+
+def tip_and_jacobian(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
+    """The tip's pose in the base (4x4) and the geometric Jacobian, in one pass."""
     transform, columns = np.empty((4, 4)), np.empty((6, robot.dof))
     forward_and_jacobian_into(chain_of(robot), robot.joint_vector(q), transform, columns)
-    return columns
+    return transform, columns
 
 
 def joint_frames(robot: Robot, q: ArrayLike) -> Array:

@@ -15,12 +15,14 @@ A prismatic joint between two points stretches their distance by half its stroke
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.forward import joint_frames
 from forearm.robots.robot import Robot
 from forearm.spatial import Array, Pose, frozen_array
@@ -62,6 +64,35 @@ def reach_bounds(robot: Robot, task: str) -> tuple[ReachBound, ...]:
     if task == "pose" and sum(robot.turns) > 1:
         bounds.insert(0, bound_to(robot, to_tip=False))
     return tuple(bound for bound in bounds if np.isfinite(bound.outer_m))
+
+
+@lru_cache(maxsize=64)
+def bounds_table(robot: Robot, task: str) -> Array:
+    """The bounds as rows: center, point, inner and outer, for ``first_passed``."""
+    rows = [
+        [*bound.center_in_base_m, *bound.point_in_tip_m, bound.inner_m, bound.outer_m]
+        for bound in reach_bounds(robot, task)
+    ]
+    return frozen_array(np.reshape(rows, (-1, 8)))
+
+
+@compiled
+def first_passed(table, target, position_m, rotation_rad):
+    """(number, metres) of the first bound that the target lies outside of; (-1, 0) if of none.
+
+    A solution may miss the target by the tolerance, so a bound must be passed by more than that.
+    """
+    for k in range(table.shape[0]):
+        u, v, w = table[k, 3], table[k, 4], table[k, 5]
+        squared = 0.0
+        for row in range(3):
+            reached = target[row, 0] * u + target[row, 1] * v + target[row, 2] * w + target[row, 3]
+            squared += (reached - table[k, row]) ** 2
+        distance = math.sqrt(squared)
+        short = max(distance - table[k, 7], table[k, 6] - distance)
+        if short > position_m + rotation_rad * math.sqrt(u * u + v * v + w * w):
+            return k, short
+    return -1, 0.0
 
 
 def reach_m(robot: Robot) -> float:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from forearm.kinematics.chain import compiled
+from forearm.kinematics.compiling import compiled
 from forearm.robots.robot import Robot
 from forearm.robots.tree import JointKind
 from forearm.spatial import Array, frozen_array

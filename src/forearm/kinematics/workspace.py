@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forearm.kinematics.chain import chain_of, compiled, forward_and_jacobian_into
+from forearm.kinematics.chain import chain_of, forward_and_jacobian_into
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.forward import joint_frames
 from forearm.kinematics.planar import planar_geometry
 from forearm.kinematics.reach import bound_to

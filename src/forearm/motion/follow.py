@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from forearm.errors import ForearmError, unknown_unless_in
-from forearm.kinematics.chain import chain_of, compiled, forward_and_jacobian_into
+from forearm.kinematics.chain import chain_of, forward_and_jacobian_into
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.error import pose_error_into
 from forearm.kinematics.rates import jacobian_rate_into
 from forearm.motion.reference import JointReference, TipReference

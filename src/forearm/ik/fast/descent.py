@@ -12,7 +12,7 @@ from forearm.ik.fast.layout import (
     LOW,
     POSE,
 )
-from forearm.kinematics.chain import compiled
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.lanes import (
     absolute,
     fma,

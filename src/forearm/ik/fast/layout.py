@@ -14,7 +14,7 @@ from forearm.ik.problem import Tolerance
 from forearm.kinematics.links import LINK_COLUMNS, links_of
 from forearm.kinematics.reach import ReachBound, reach_bounds
 from forearm.robots.robot import Robot
-from forearm.spatial import Array
+from forearm.spatial import Array, frozen_array
 
 # Columns of a joint's row, after those of its link.
 LOW, HIGH = LINK_COLUMNS, LINK_COLUMNS + 1
@@ -195,4 +195,4 @@ def layout(
     table[n + BOUNDS :, OUTER_SQUARED] = np.inf
     for index, bound in enumerate(bounds):
         table[n + BOUNDS + index] = bound_row(bound, tolerance)
-    return table
+    return frozen_array(table)

@@ -20,7 +20,7 @@ from forearm.ik.fast.layout import (
     TASK,
     WEIGHT,
 )
-from forearm.kinematics.chain import compiled
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.lanes import get, stack
 
 

@@ -26,7 +26,7 @@ from forearm.ik.fast.layout import (
     START_SHARE,
     TASK,
 )
-from forearm.kinematics.chain import compiled
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.lanes import fma, get, get_lane, put, put_lane, where, whole_below
 from forearm.kinematics.links import SLIDES
 

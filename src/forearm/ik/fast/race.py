@@ -39,7 +39,7 @@ from forearm.ik.fast.question import (
     write_answer,
     write_candidate,
 )
-from forearm.kinematics.chain import compiled
+from forearm.kinematics.compiling import compiled
 from forearm.kinematics.lanes import (
     get,
     lane_count,

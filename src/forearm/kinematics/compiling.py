@@ -1,0 +1,82 @@
+"""How kernels are compiled: on their first call, then kept on disk for every process that follows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+from numba.core import event
+from numba.core.caching import FunctionCache
+
+# FMA contraction is the only liberty taken with the arithmetic.
+KERNEL: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
+
+PACKAGE = Path(__file__).parents[1]
+INLINED = ("kinematics", "dynamics", "ik")
+"""The folders whose kernels are compiled into others."""
+
+
+@lru_cache(maxsize=1)
+def sources_stamp() -> tuple[tuple[str, int, int], ...]:
+    """Name, time and size of every file whose kernels others take in."""
+    files = sorted(path for folder in INLINED for path in (PACKAGE / folder).rglob("*.py"))
+    return tuple(
+        (path.name, (stat := path.stat()).st_mtime_ns, stat.st_size)
+        for path in files
+        if b"import compiled" in path.read_bytes()
+    )
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache looks at the kernel's own file only; a kernel also holds those that it calls."""
+
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        return *super()._index_key(signature, codegen), sources_stamp()
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Decorator: a kernel compiled on its first call, and kept on disk where there is a place to."""
+    kernel = njit(**KERNEL)(function)
+    try:
+        kernel._cache = KernelCache(function)
+    except RuntimeError:
+        # Numba found no folder that it may write to: a read-only installation and no home. Each
+        # process then compiles for itself.
+        pass
+    else:
+        announce_compilations()
+    return kernel
+
+
+def compiled_for(kernel: Any, signature: Any) -> Any:
+    """``kernel`` for just these types; others are refused, where it would be compiled once more for them."""
+    kernel.compile(signature)
+    kernel.disable_compile()
+    return kernel
+
+
+class Announcement(event.Listener):
+    """Says once that kernels are being compiled, to whoever sits at the terminal and waits."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, happening: Any) -> None:
+        module = happening.data["dispatcher"].py_func.__module__
+        if self.said or not module.startswith("forearm."):
+            return
+        self.said = True
+        if sys.stderr is not None and sys.stderr.isatty():
+            sys.stderr.write("forearm: compiling its solvers for this machine, once; about ten seconds\n")
+
+    def on_end(self, happening: Any) -> None:
+        """Nothing to say."""
+
+
+@lru_cache(maxsize=1)
+def announce_compilations() -> None:
+    event.register("numba:compile", Announcement())
