@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from forearm.ik.batch import IKBatch, solve_batch
 from forearm.ik.result import IKResult
 from forearm.ik.solve import solve
 from forearm.kinematics import forward, measures, reach
@@ -49,6 +50,10 @@ class Arm(Robot):
     def ik(self, target: Any, **question: Any) -> IKResult:
         """Joint vectors that put the tip on ``target``, certified; see ``forearm.ik.solve``."""
         return solve(self, target, **question)
+
+    def ik_batch(self, targets: Any, seeds: ArrayLike | None = None, **question: Any) -> IKBatch:
+        """Certified joint vectors for many targets at once, on all cores; see ``forearm.ik.batch``."""
+        return solve_batch(self, targets, seeds, **question)
 
 
 def load(

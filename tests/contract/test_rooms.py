@@ -19,6 +19,7 @@ ROOMS = (
     "errors",
     "registry",
     "jsonable",
+    "progress",
     "arguments",
     "spatial",
     "robots",

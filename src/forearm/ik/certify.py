@@ -28,8 +28,12 @@ from forearm.ik.replay import (
     errors_between,
     reports_on,
 )
+from forearm.ik.replay_batch import judge_kernel
 from forearm.ik.result import BestEffort, IKResult, Posture, Solution, Status
 from forearm.ik.solver import Solver, make_solver, proposal_of
+from forearm.ik.threads import run_on_threads
+from forearm.kinematics.reach import bounds_table
+from forearm.kinematics.screws import screws_of
 from forearm.spatial import Array, frozen_array
 
 Kind = TypeVar("Kind", bound=Posture)
@@ -71,6 +75,39 @@ def certify(
         time_s=time_s,
         audit=audited,
     )
+
+
+def certify_batch(
+    problem: Problem, targets: Array, answers: Array, iterations: Array, threads: int
+) -> tuple[Array, Array]:
+    """Judge many answers of one kind of question, those to which ``iterations`` is above 0.
+
+    Returns their places in ``list(Status)`` and (m, rad) errors; what is not certified becomes NaN.
+    """
+    robot, tolerance = problem.robot, problem.tolerance
+    codes, errors = np.empty(len(targets), dtype=np.int64), np.empty((len(targets), 2))
+    judge_some, counter = judge_kernel(), np.zeros(1, dtype=np.int64)
+    screws, bounds = screws_of(robot), bounds_table(robot, problem.task)
+    free = problem.task == "position"
+    allowed = np.array([tolerance.position_m, tolerance.rotation_rad, free])
+
+    def judge() -> None:
+        judge_some(
+            screws,
+            problem.limits,
+            bounds,
+            targets,
+            problem.axis_in_tip,
+            allowed,
+            answers,
+            iterations,
+            codes,
+            errors,
+            counter,
+        )
+
+    run_on_threads(threads, judge, counter, len(targets))
+    return codes, errors
 
 
 def stacked(candidates: Sequence[Array], dof: int) -> Array:

@@ -90,3 +90,23 @@ def is_plain_seed(seed, limits):
         if not (inside and abs(seed[i]) <= MAX_LENGTH_M):
             return False
     return True
+
+
+@compiled
+def first_unfit(matrices):
+    """Make every matrix (N, 4, 4) the nearest pose, in place; stops at the first that is none, else -1."""
+    pose = np.empty((4, 4))
+    for k in range(matrices.shape[0]):
+        if not projected_into(matrices[k], pose):
+            return k
+        matrices[k] = pose
+    return -1
+
+
+@compiled
+def seeds_outside_into(seeds, limits, outside):
+    """Write whether each row of ``seeds`` passes a limit."""
+    for k in range(seeds.shape[0]):
+        outside[k] = False
+        for i in range(seeds.shape[1]):
+            outside[k] |= (seeds[k, i] < limits[0, i]) | (seeds[k, i] > limits[1, i])

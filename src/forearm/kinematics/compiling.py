@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 from numba.core import event
 from numba.core.caching import FunctionCache
 
@@ -54,9 +54,20 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 def compiled_for(kernel: Any, signature: Any) -> Any:
     """``kernel`` for just these types; others are refused, where it would be compiled once more for them."""
-    kernel.compile(signature)
-    kernel.disable_compile()
+    if not kernel.signatures:
+        kernel.compile(signature)
+        kernel.disable_compile()
     return kernel
+
+
+def given(dimensions: int) -> types.Array:
+    """The type of an array that a kernel reads."""
+    return types.Array(types.float64, dimensions, "C", readonly=True)
+
+
+def filled(dimensions: int, kind: types.Type = types.float64) -> types.Array:
+    """The type of an array that a kernel writes to."""
+    return types.Array(kind, dimensions, "C")
 
 
 class Announcement(event.Listener):

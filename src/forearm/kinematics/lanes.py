@@ -420,3 +420,18 @@ def slots_from(_typing, slots, start):
         return place_of(context, builder, args[0], signature.args[1], args[1])
 
     return slots(slots, start), lower
+
+
+@intrinsic
+def add_and_fetch_before(_typing, counter, amount):
+    """Add to the first entry of a whole-number array as one act that threads cannot come between.
+
+    Returns what it was before.
+    """
+
+    def lower(context, builder, signature, args):
+        place = context.make_array(signature.args[0])(context, builder, args[0]).data
+        change = context.cast(builder, args[1], signature.args[1], types.int64)
+        return builder.atomic_rmw("add", place, change, "monotonic")
+
+    return types.int64(counter, amount), lower

@@ -25,7 +25,7 @@ from forearm.kinematics.chain import chain_of
 from forearm.robots.robot import Robot
 from forearm.spatial import Array, frozen_array
 
-PARALLEL = 1e-12
+PARALLEL = 1e-15
 """Sine of the angle between two axes below which they have no common normal to speak of."""
 
 # Columns of a link row.

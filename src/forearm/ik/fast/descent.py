@@ -6,12 +6,7 @@ arc function: vee(Rt Rᵀ - R Rtᵀ) / sqrt(1 + tr(Rt Rᵀ)).
 
 from __future__ import annotations
 
-from forearm.ik.fast.layout import (
-    AXIS,
-    HIGH,
-    LOW,
-    POSE,
-)
+from forearm.ik.fast.layout import AXIS, FALL, HIGH, LOW, MAX_AGE, PATIENCE, POSE
 from forearm.kinematics.compiling import compiled
 from forearm.kinematics.lanes import (
     absolute,
@@ -28,6 +23,8 @@ from forearm.kinematics.lanes import (
 from forearm.kinematics.links import COS, SIN, SLIDES, THETA, A, B, D
 
 TWO_PI = 6.283185307179586
+NEVER = 1e300
+"""An error, or a cost, that anything improves on."""
 HALF_TURN_GUARD = 1e-9
 """Keeps the chord finite at a half turn, where its direction is anyone's choice."""
 
@@ -231,6 +228,22 @@ def times_symmetric(c00, c10, c20, c11, c21, c22, x, y, z):
 def less_dot(start, a, b, c, x, y, z):
     """start - (a x + b y + c z)."""
     return fma(-a, x, fma(-b, y, fma(-c, z, start)))
+
+
+@compiled
+def patience_after(table, settings, error, arrived, age, patience, before):
+    """An attempt's age, steps since the last look and error then, after a step; and whether it ends.
+
+    It ends where it has arrived, where |e|² has not fallen enough between two looks, and of old age.
+    """
+    zero = error * 0.0
+    age, patience = age + 1.0, patience + 1.0
+    due = patience >= table[settings, PATIENCE]
+    lost = (due & (error > table[settings, FALL] * before)) | (age >= table[settings, MAX_AGE]) | arrived
+    age = where(lost, zero, age)
+    patience = where(lost | due, zero, patience)
+    before = where(lost, zero + NEVER, where(due, error, before))
+    return age, patience, before, lost
 
 
 @compiled

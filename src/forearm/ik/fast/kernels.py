@@ -7,22 +7,21 @@ from typing import Any
 
 from numba import types
 
+from forearm.ik.fast.batch import BATCHES
 from forearm.ik.fast.race import RACES
-from forearm.kinematics.compiling import compiled_for
+from forearm.kinematics.compiling import compiled_for, filled, given
 from forearm.kinematics.lanes import natural_width
-
-
-def given(dimensions: int) -> types.Array:
-    """An array that a kernel reads."""
-    return types.Array(types.float64, dimensions, "C", readonly=True)
-
-
-def filled(dimensions: int, kind: types.Type = types.float64) -> types.Array:
-    """An array that a kernel writes to."""
-    return types.Array(kind, dimensions, "C")
 
 
 @lru_cache(maxsize=1)
 def race_kernel() -> Any:
     """``race(table, target, seed, answer) -> iterations``; see ``forearm.ik.fast.race``."""
     return compiled_for(RACES[natural_width()], types.int64(given(2), given(2), given(1), filled(1)))
+
+
+@lru_cache(maxsize=1)
+def batch_kernel() -> Any:
+    """``batch(table, targets, seeds, answers, iterations, counter)``; see ``forearm.ik.fast.batch``."""
+    whole = filled(1, types.int64)
+    signature = types.void(given(2), given(3), given(2), filled(2), whole, whole)
+    return compiled_for(BATCHES[natural_width()], signature)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from forearm.ik.fast.descent import TWO_PI
 from forearm.ik.fast.layout import (
     ATTEMPTS,
@@ -27,45 +25,59 @@ from forearm.ik.fast.layout import (
     TASK,
 )
 from forearm.kinematics.compiling import compiled
-from forearm.kinematics.lanes import fma, get, get_lane, put, put_lane, where, whole_below
+from forearm.kinematics.lanes import (
+    fma,
+    get,
+    get_lane,
+    nearest_whole,
+    put,
+    put_lane,
+    smaller,
+    where,
+    whole_below,
+)
 from forearm.kinematics.links import SLIDES
+
+TURNS = 1.0 / TWO_PI
+"""Turns a radian."""
 
 
 @compiled
 def beyond_reach(n, table, target):
-    """Whether the target (4x4, in the base) lies outside one of the reach bounds."""
+    """Whether the target (12 slots: the upper rows of its matrix) lies outside one of the reach bounds."""
+    beyond = False
     for k in range(n + BOUNDS, n + EXTRA_ROWS):
         u, v, w = table[k, POINT], table[k, POINT + 1], table[k, POINT + 2]
-        squared = 0.0
-        for row in range(3):
-            reached = target[row, 0] * u + target[row, 1] * v + target[row, 2] * w + target[row, 3]
-            squared += (reached - table[k, CENTER + row]) ** 2
-        if squared > table[k, OUTER_SQUARED] or squared < table[k, INNER_SQUARED]:
-            return True
-    return False
+        x = row_times(target, 0, u, v, w) - table[k, CENTER]
+        y = row_times(target, 1, u, v, w) - table[k, CENTER + 1]
+        z = row_times(target, 2, u, v, w) - table[k, CENTER + 2]
+        squared = x * x + y * y + z * z
+        beyond |= (squared > table[k, OUTER_SQUARED]) | (squared < table[k, INNER_SQUARED])
+    return beyond
+
+
+@compiled
+def row_times(target, row, x, y, z):
+    """One coordinate of the point (x, y, z) of the target's frame, in the base."""
+    k = 4 * row
+    return get(target, k) * x + get(target, k + 1) * y + get(target, k + 2) * z + get(target, k + 3)
 
 
 @compiled
 def fold_target(n, table, target, folded):
     """Write B⁻¹ · target · E⁻¹ into 12 slots: the rotation by rows, then the position."""
     base, end = n + BASE, n + END
+    px, py, pz = table[base, 9], table[base, 10], table[base, 11]
     for row in range(3):
         b0, b1, b2 = table[base, row], table[base, 3 + row], table[base, 6 + row]
-        m0 = b0 * target[0, 0] + b1 * target[1, 0] + b2 * target[2, 0]
-        m1 = b0 * target[0, 1] + b1 * target[1, 1] + b2 * target[2, 1]
-        m2 = b0 * target[0, 2] + b1 * target[1, 2] + b2 * target[2, 2]
+        m0 = b0 * get(target, 0) + b1 * get(target, 4) + b2 * get(target, 8)
+        m1 = b0 * get(target, 1) + b1 * get(target, 5) + b2 * get(target, 9)
+        m2 = b0 * get(target, 2) + b1 * get(target, 6) + b2 * get(target, 10)
         for column in range(3):
-            e = 3 * column
-            put(
-                folded, 3 * row + column, m0 * table[end, e] + m1 * table[end, e + 1] + m2 * table[end, e + 2]
-            )
-        put(
-            folded,
-            9 + row,
-            b0 * (target[0, 3] - table[base, 9])
-            + b1 * (target[1, 3] - table[base, 10])
-            + b2 * (target[2, 3] - table[base, 11]),
-        )
+            e0, e1, e2 = table[end, 3 * column], table[end, 3 * column + 1], table[end, 3 * column + 2]
+            put(folded, 3 * row + column, m0 * e0 + m1 * e1 + m2 * e2)
+        moved = b0 * (get(target, 3) - px) + b1 * (get(target, 7) - py) + b2 * (get(target, 11) - pz)
+        put(folded, 9 + row, moved)
 
 
 @compiled
@@ -101,11 +113,9 @@ def inside(table, i, value, near):
     """A joint's value turned into its limits, as near to ``near`` as that allows."""
     if table[i, LOW] == -math.inf and table[i, SLIDES] == 0.0:
         low, high = table[i, LOWEST], table[i, HIGHEST]
-        value -= TWO_PI * np.rint((value - near) / TWO_PI)
-        if value > high:
-            value -= TWO_PI * math.ceil((value - high) / TWO_PI)
-        if value < low:
-            value += TWO_PI * math.ceil((low - value) / TWO_PI)
+        value -= TWO_PI * nearest_whole((value - near) * TURNS)
+        value += TWO_PI * smaller(whole_below((high - value) * TURNS), 0.0)
+        value -= TWO_PI * smaller(whole_below((value - low) * TURNS), 0.0)
         # In a range of just one turn, rounding may leave the value a hair outside.
         value = clipped(value, low, high)
     return value

@@ -7,7 +7,7 @@ has room for four or two only, the eight run in groups, in step, so that the sam
 
 from __future__ import annotations
 
-from forearm.ik.fast.descent import damped_step, error_of, finish_columns, move, walk
+from forearm.ik.fast.descent import NEVER, damped_step, error_of, finish_columns, move, patience_after, walk
 from forearm.ik.fast.layout import (
     ATTEMPTS,
     BUDGET,
@@ -15,14 +15,11 @@ from forearm.ik.fast.layout import (
     DAMPING_FLOOR,
     ENOUGH,
     EXTRA_ROWS,
-    FALL,
     FIRST,
     KIND,
-    MAX_AGE,
     MAX_JOINTS,
     MAX_STEP,
     METRES_PER_RADIAN,
-    PATIENCE,
     POSITION,
     POSITION_SQUARED,
     ROTATION_SQUARED,
@@ -52,7 +49,6 @@ from forearm.kinematics.lanes import (
     where,
 )
 
-NEVER = 1e300
 HALF_TURN = -1.0 + 1e-8
 """Cosine of a rotation below which the chord's direction is not to be trusted."""
 
@@ -66,7 +62,10 @@ def race(one, table, target, seed, answer):
     budget is spent.
     """
     n = table.shape[0] - EXTRA_ROWS
-    if beyond_reach(n, table, target):
+    given = stack(12, 1.0)
+    for k in range(12):
+        put(given, k, target[k // 4, k % 4])
+    if beyond_reach(n, table, given):
         return 0
     width = lane_count(one)
     groups = ATTEMPTS // width
@@ -76,7 +75,7 @@ def race(one, table, target, seed, answer):
     q_all, state = stack(4 * 32, one), stack(4 * 4, one)
     step, columns, goal, folded = stack(32, one), stack(6 * 32, one), stack(12, one), stack(12, 1.0)
     found, best = stack(32, 1.0), NEVER
-    fold_target(n, table, target, folded)
+    fold_target(n, table, given, folded)
     for k in range(12):
         put(goal, k, get(folded, k))
 
@@ -121,21 +120,20 @@ def race(one, table, target, seed, answer):
                     return iteration
 
             error = metres + chord
-            age = get(state, 4 * group) + 1.0
-            patience = get(state, 4 * group + 1) + 1.0
-            before = get(state, 4 * group + 2)
-            due = patience >= table[settings, PATIENCE]
-            lost = (due & (error > table[settings, FALL] * before)) | (age >= table[settings, MAX_AGE])
-            lost = lost | arrived
+            age, patience, before, lost = patience_after(
+                table,
+                settings,
+                error,
+                arrived,
+                get(state, 4 * group),
+                get(state, 4 * group + 1),
+                get(state, 4 * group + 2),
+            )
             damping = table[settings, DAMPING] * error + table[settings, DAMPING_FLOOR]
             finish_columns(n, table, task, lever, q, columns, tip, e0, e1, e2, e3, e4, e5)
             largest = damped_step(n, columns, step, damping, e0, e1, e2, e3, e4, e5)
             move(n, table, q, step, largest, table[settings, MAX_STEP])
-            before = where(due, error, before)
-            patience = where(due, zero, patience)
             if mask_bits(lost) != 0:
-                age, patience = where(lost, zero, age), where(lost, zero, patience)
-                before = where(lost, zero + NEVER, before)
                 again = where(lost, get(state, 4 * group + 3) + 1.0, get(state, 4 * group + 3))
                 put(state, 4 * group + 3, again)
                 start_elsewhere(n, table, q, numbers + group * width, again, seed, lost)
