@@ -23,6 +23,7 @@ from forearm.errors import (
 from forearm.ik.problem import Tolerance
 from forearm.ik.result import BestEffort, IKResult, Solution, Status
 from forearm.ik.solver import solver_names
+from forearm.ik.tracker import Tracker, TrackStatus
 from forearm.robots.catalog import bundled_names as robot_names
 from forearm.spatial import Pose, pose_error
 
@@ -54,6 +55,8 @@ __all__ = [
     "Solution",
     "Status",
     "Tolerance",
+    "TrackStatus",
+    "Tracker",
     "UnknownName",
     "UnsafePath",
     "UnsupportedJoint",

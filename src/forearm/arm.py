@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from forearm.ik.batch import IKBatch, solve_batch
 from forearm.ik.result import IKResult
 from forearm.ik.solve import solve
+from forearm.ik.tracker import Tracker
 from forearm.kinematics import forward, measures, reach
 from forearm.kinematics.measures import Dexterity
 from forearm.kinematics.singularity import Singularity, singularities
@@ -54,6 +55,10 @@ class Arm(Robot):
     def ik_batch(self, targets: Any, seeds: ArrayLike | None = None, **question: Any) -> IKBatch:
         """Certified joint vectors for many targets at once, on all cores; see ``forearm.ik.batch``."""
         return solve_batch(self, targets, seeds, **question)
+
+    def tracker(self, start: ArrayLike | None = None, **question: Any) -> Tracker:
+        """Joint vectors for a stream of poses, each from the one before; see ``forearm.ik.tracker``."""
+        return Tracker(self, start, **question)
 
 
 def load(

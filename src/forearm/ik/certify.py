@@ -5,9 +5,9 @@ Every candidate is replayed by ``ik.replay`` and held against the tolerances and
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
-from math import isnan, nan
 from typing import TypeVar
 
 import numpy as np
@@ -22,10 +22,12 @@ from forearm.ik.replay import (
     LIMITS,
     NOT_FINITE,
     POSITION,
+    REPORT_COLUMNS,
     ROTATION,
     VERDICT,
     distinct,
     errors_between,
+    report_path_into,
     reports_on,
 )
 from forearm.ik.replay_batch import judge_kernel
@@ -110,6 +112,27 @@ def certify_batch(
     return codes, errors
 
 
+def certify_path(problem: Problem, start: Array, targets: Array, answers: Array) -> tuple[Array, Array]:
+    """Judge answers to one kind of question, a target each, given one after the other from ``start`` on.
+
+    Returns a report a row (``ik.replay``), and the largest joint motion of each step.
+    """
+    reports, moved = np.empty((len(answers), REPORT_COLUMNS)), np.empty(len(answers))
+    report_path_into(
+        screws_of(problem.robot),
+        problem.limits,
+        targets,
+        problem.axis_in_tip,
+        problem.tolerance.position_m,
+        problem.tolerance.rotation_rad if problem.task != "position" else math.inf,
+        start,
+        answers,
+        reports,
+        moved,
+    )
+    return reports, moved
+
+
 def stacked(candidates: Sequence[Array], dof: int) -> Array:
     """A read-only copy, a row each; NaN for what is no vector of ``dof`` numbers."""
     try:
@@ -117,7 +140,7 @@ def stacked(candidates: Sequence[Array], dof: int) -> Array:
     except (TypeError, ValueError):
         vectors = np.empty(0)
     if vectors.shape != (len(candidates), dof):
-        vectors = np.full((len(candidates), dof), nan)
+        vectors = np.full((len(candidates), dof), math.nan)
         for row, q in zip(vectors, candidates, strict=True):
             if np.shape(q) == (dof,):
                 row[:] = q
@@ -130,7 +153,7 @@ def posture(problem: Problem, kind: type[Kind], q: Array, report: list[float]) -
     position, rotation, margin_rad, margin_m, tightest, _ = report
     joint = problem.robot.joints[int(tightest)].name if tightest >= 0.0 else None
     if problem.task == "position":
-        rotation = nan
+        rotation = math.nan
     return kind(q, position, rotation, margin_rad, margin_m, joint, problem)
 
 
@@ -215,4 +238,4 @@ def failure_order(failed: Posture) -> tuple[bool, float]:
     """Postures inside the limits first, then by metres and radians summed: fit to order failures only."""
     rotation = failed.rotation_error_rad
     outside = min(failed.limit_margin_rad, failed.limit_margin_m) < -LIMIT_TOLERANCE
-    return outside, failed.position_error_m + (0.0 if isnan(rotation) else rotation)
+    return outside, failed.position_error_m + (0.0 if math.isnan(rotation) else rotation)

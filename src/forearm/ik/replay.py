@@ -72,6 +72,26 @@ def report_into(screws, limits, target, axis_in_tip, position_m, rotation_rad, c
 
 
 @compiled
+def report_path_into(
+    screws, limits, targets, axis_in_tip, position_m, rotation_rad, start, candidates, reports, moved
+):
+    """The same for candidates that have a target each, (N, 4, 4), and come one after the other.
+
+    Writes also how far the joint moved that moved most from each to the next, ``start`` being the first.
+    """
+    tip = np.empty((4, 4))
+    for k in range(candidates.shape[0]):
+        report_one(
+            screws, limits, targets[k], axis_in_tip, position_m, rotation_rad, candidates[k], tip, reports[k]
+        )
+        farthest = 0.0
+        for i in range(candidates.shape[1]):
+            before = candidates[k - 1, i] if k > 0 else start[i]
+            farthest = max(farthest, abs(candidates[k, i] - before))
+        moved[k] = farthest
+
+
+@compiled
 def report_one(screws, limits, target, axis_in_tip, position_m, rotation_rad, q, tip, report):
     """Replay one candidate; ``tip`` is scratch (4x4)."""
     for i in range(q.shape[0]):

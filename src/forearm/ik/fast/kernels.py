@@ -9,6 +9,7 @@ from numba import types
 
 from forearm.ik.fast.batch import BATCHES
 from forearm.ik.fast.race import RACES
+from forearm.ik.fast.track import track
 from forearm.kinematics.compiling import compiled_for, filled, given
 from forearm.kinematics.lanes import natural_width
 
@@ -25,3 +26,11 @@ def batch_kernel() -> Any:
     whole = filled(1, types.int64)
     signature = types.void(given(2), given(3), given(2), filled(2), whole, whole)
     return compiled_for(BATCHES[natural_width()], signature)
+
+
+@lru_cache(maxsize=1)
+def track_kernel() -> Any:
+    """``track(table, most, targets, state, answers, iterations, crossed)``; see ``forearm.ik.fast.track``."""
+    whole = filled(1, types.int64)
+    signature = types.void(filled(2), given(1), given(3), filled(1), filled(2), whole, filled(1, types.bool_))
+    return compiled_for(track, signature)
