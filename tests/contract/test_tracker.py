@@ -1,4 +1,4 @@
-"""What a tracker owes: the gate's word on every step, no joint too fast, no jump unsaid, and back on track."""
+"""What a tracker owes: the gate's word on each step, no joint too fast, no jump unsaid, and back on track."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_beyond_reach_it_holds_says_why_and_comes_back(arms):
     arm = arms["ur5e"]
     tracker = arm.tracker(arm.home, dt_s=DT_S)
     home = arm.fk(arm.home)
-    away = Pose(home.position_m + (0.0, 0.0, 3.0), home.quaternion_wxyz)
+    away = Pose(home.position_m + np.array([0.0, 0.0, 3.0]), home.quaternion_wxyz)
     steps = [tracker.step(away) for _ in range(1000)]
     assert {step.status for step in steps} == {TrackStatus.HELD}
     assert "beyond reach by" in steps[-1].reason
@@ -217,7 +217,7 @@ def test_a_kernel_that_lies_or_jumps_is_caught(arms, random, monkeypatch):
     monkeypatch.setattr(tracker_module, "track_kernel", lambda: stays)
     assert (arm.tracker().follow(poses).status[2:] == "HELD").all()
 
-    other = arm.ik(poses[0], seed=arm.home + (0.0, 0.0, 0.0, np.pi, 0.0, np.pi), mode="nearest").q
+    other = arm.ik(poses[0], seed=arm.home + np.pi * np.array([0, 0, 0, 1, 0, 1]), mode="nearest").q
     assert np.abs(other - arm.home).max() > 1.0
 
     def flips(table, most, targets, state, answers, iterations, crossed):

@@ -225,7 +225,7 @@ def test_the_honesty_panel_blames_a_bound_that_is_too_wide(monkeypatch):
         return table
 
     monkeypatch.setattr(proofs, "bounds_table", wide)
-    row = honesty.judge_solver("mini_arm", "dls_adaptive", 2, 60, 20, 0)
+    row = honesty.judge_solver("panda", "dls_adaptive", 2, 60, 20, 0)
     assert row["missed_unreachable"] > 0
 
 

@@ -11,7 +11,7 @@ from forearm.ik.problem import Tolerance, pose_problem
 from forearm.ik.proofs import by_planar_branches, unreachable
 from forearm.ik.result import Status
 from forearm.ik.solve import solve
-from forearm.ik.solver import solver_names
+from forearm.ik.solver import make_solver, solver_names
 
 GRID = 400
 
@@ -104,7 +104,9 @@ def test_a_wrong_reading_of_the_plane_proves_nothing(make_two_hinges, monkeypatc
 
 def test_every_solver_gives_the_same_proof(make_two_hinges):
     robot = make_two_hinges((-0.5, -1.0), (0.5, 2.0))
-    answers = [solve(robot, (-0.2, 0.6, 0.0), solver=name) for name in solver_names()]
+    able = [name for name in solver_names() if make_solver(name).supports(robot, "position")]
+    answers = [solve(robot, (-0.2, 0.6, 0.0), solver=name) for name in able]
+    assert len(able) >= 6
     assert {answer.status for answer in answers} == {Status.UNREACHABLE}
     assert len({answer.proof for answer in answers}) == 1
     errors = [answer.best_effort.position_error_m for answer in answers]

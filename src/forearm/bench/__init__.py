@@ -27,6 +27,8 @@ class Measured:
 def panel_modules() -> dict[str, ModuleType]:
     """Every panel file, by name."""
     names = sorted(
-        module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")
+        module.name
+        for module in pkgutil.iter_modules(__path__)
+        if not module.name.startswith("_") and not module.ispkg
     )
     return {name: importlib.import_module(f"{__name__}.{name}") for name in names}

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from forearm.ik.problem import LIMIT_TOLERANCE
+from forearm.ik.problem import LIMIT_TOLERANCE, limits_of
+from forearm.kinematics.compiling import compiled
+from forearm.kinematics.screws import SLIDES, screws_of
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
@@ -20,22 +22,39 @@ def turned_into_limits(robot: Robot, q: Array, near: Array) -> Array:
     A joint that no full turn brings inside is left at the value nearest to its limits: turning a
     joint is not the same as clamping it.
     """
-    result = q.copy()
-    for i, turns in enumerate(robot.turns):
-        if not turns:
-            continue
-        lower, upper = robot.lower[i], robot.upper[i]
-        value = q[i] + TURN * np.round((near[i] - q[i]) / TURN)
-        if value > upper + LIMIT_TOLERANCE:
-            value -= TURN * np.ceil((value - upper - LIMIT_TOLERANCE) / TURN)
-        elif value < lower - LIMIT_TOLERANCE:
-            value += TURN * np.ceil((lower - LIMIT_TOLERANCE - value) / TURN)
-        past = max(lower - value, value - upper)
-        if past > LIMIT_TOLERANCE:
-            options = value + TURN * np.array([-1.0, 0.0, 1.0])
-            value = options[np.argmin(np.maximum(lower - options, options - upper))]
-        result[i] = value
-    return result
+    return rows_turned_into(robot, limits_of(robot), q[None], near)[0]
+
+
+def rows_turned_into(robot: Robot, limits: Array, rows: Array, near: Array) -> Array:
+    """The same for a joint vector a row, and limits (2 x n) that may be narrower than the robot's."""
+    turned = np.array(rows, dtype=np.float64, order="C")
+    turn_into(screws_of(robot), limits, turned, near)
+    return turned
+
+
+@compiled
+def turn_into(screws, limits, rows, near):
+    """Turn every row into the limits, in place."""
+    for row in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            if screws[i, SLIDES] != 0.0:
+                continue
+            lower, upper = limits[0, i], limits[1, i]
+            value = rows[row, i]
+            value += TURN * np.rint((near[i] - value) / TURN)
+            if value > upper + LIMIT_TOLERANCE:
+                value -= TURN * math.ceil((value - upper - LIMIT_TOLERANCE) / TURN)
+            elif value < lower - LIMIT_TOLERANCE:
+                value += TURN * math.ceil((lower - LIMIT_TOLERANCE - value) / TURN)
+            if max(lower - value, value - upper) > LIMIT_TOLERANCE:
+                # No turn brings it inside: the one that comes nearest.
+                kept, past = value, math.inf
+                for turns in range(-1, 2):
+                    option = value + TURN * turns
+                    if max(lower - option, option - upper) < past:
+                        kept, past = option, max(lower - option, option - upper)
+                value = kept
+            rows[row, i] = value
 
 
 def winding_count(limits: Array, turns: Sequence[bool], q: Array) -> int:

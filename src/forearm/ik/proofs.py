@@ -12,6 +12,8 @@ from functools import partial
 import numpy as np
 
 from forearm.ik.branches import branch_name
+from forearm.ik.closed_form import family_of
+from forearm.ik.intervals import TURN, Interval
 from forearm.ik.limits import turned_into_limits
 from forearm.ik.problem import LIMIT_TOLERANCE, Problem
 from forearm.kinematics.planar import PlanarGeometry, planar_geometry
@@ -38,7 +40,7 @@ class Proof:
 
 def unreachable(problem: Problem) -> Proof | None:
     """A proof that ``problem`` has no solution, or None, which proves nothing."""
-    return beyond_reach(problem) or by_planar_branches(problem)
+    return beyond_reach(problem) or by_planar_branches(problem) or by_closed_form(problem)
 
 
 def beyond_reach(problem: Problem) -> Proof | None:
@@ -117,6 +119,51 @@ def planar_proof(
             nearest,
         )
     return Proof("no branch", f"all branches of {robot.name} enumerated: {listed}", nearest)
+
+
+def by_closed_form(problem: Problem) -> Proof | None:
+    """For six turning joints of a known family: the equations have no root, or limits block every branch.
+
+    Worked out in intervals for all poses within tolerance at once (``ik.closed_form``), so that a branch that
+    is missing or blocked is so for each of them.
+    """
+    robot, tolerance = problem.robot, problem.tolerance
+    family = family_of(robot)
+    if family is None or problem.task != "pose":
+        return None
+    boxes = family.boxes(problem.target, tolerance.position_m, tolerance.rotation_rad)
+    if not boxes:
+        return Proof("no branch", f"closed form ({family.name}): the equations have no real root")
+    details, least, nearest = [], np.inf, None
+    for number, box in enumerate(boxes, start=1):
+        past = [
+            past_by(angle, lower - LIMIT_TOLERANCE, upper + LIMIT_TOLERANCE)
+            for angle, lower, upper in zip(box, *problem.limits.tolist(), strict=True)
+        ]
+        joint = int(np.argmax(past))
+        if not past[joint] > 0.0:
+            return None
+        q = nearest_winding(robot, np.array([angle.middle for angle in box]))
+        name = branch_name(robot, q) or f"branch {number}"
+        details.append(f"{name}: joint {robot.joint_names[joint]} is {past[joint]:.3g} rad past its limit")
+        if past[joint] < least:
+            least, nearest = past[joint], np.clip(q, *problem.limits)
+    return Proof(
+        "limits block every branch",
+        f"all {len(boxes)} branches enumerated ({family.name}): {'; '.join(details)}",
+        nearest,
+    )
+
+
+def past_by(angle: Interval, lower: float, upper: float) -> float:
+    """By how much (rad) an angle is past its limits at least, however turned; 0 or less if it may not be."""
+    if not np.isfinite(upper - lower):
+        return 0.0
+    # The last turn at which it is not above the upper limit, and the next.
+    turns = np.floor((upper - angle.low) / TURN)
+    below = lower - (angle.high + TURN * turns)
+    above = angle.low + TURN * (turns + 1.0) - upper
+    return float(min(below, above))
 
 
 def branch_postures(geometry: PlanarGeometry, point: complex) -> list[Array]:
