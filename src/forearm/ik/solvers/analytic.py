@@ -35,5 +35,6 @@ class Analytic:
 
     def propose(self, problem: Problem) -> Proposal:
         found = branches_of(problem.robot, problem.target, self.backend)
-        candidates = rows_turned_into(problem.robot, problem.limits, found.q[found.exact], problem.seed)
+        # Also those that the backend doubts: at a singularity many of them are good.
+        candidates = rows_turned_into(problem.robot, problem.limits, found.q, problem.seed)
         return Proposal(list(candidates), Stop.CONVERGED, iterations=1)
