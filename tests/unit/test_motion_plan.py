@@ -105,8 +105,7 @@ def test_a_speed_over_its_limit_is_refused(cubes):
 
     report = check_plan(arm, changed(joints, qd=fast), tip=tip)
     assert only(report) == (
-        "planning: joint wrist_2 moves at 3.5 rad/s, its limit is 3.142 "
-        "(t = 2.468 s, 44 % of segment 3 of 15)"
+        "joint wrist_2 moves at 3.5 rad/s, its limit is 3.142 (t = 2.468 s, 44 % of segment 3 of 15)"
     )
     assert report.peak_speed[:4] == (3.5, "rad/s", np.pi, "wrist_2")
     assert report.peak_speed.place[:4] == (1234, pytest.approx(2.468), 2, 15)
@@ -119,9 +118,7 @@ def test_an_effort_over_its_limit_is_refused_though_it_lasts_one_tick(cubes):
         qdd[3333, 1] = 400.0
 
     problems = check_plan(arm, changed(joints, qdd=hard), tip=tip).problems
-    assert all(
-        problem.startswith("planning: joint ") and " N·m, its limit is " in problem for problem in problems
-    )
+    assert all(problem.startswith("joint ") and " N·m, its limit is " in problem for problem in problems)
     assert any(
         "joint shoulder_lift needs" in problem and "segment 7 of 15" in problem for problem in problems
     )
@@ -143,8 +140,7 @@ def test_a_limit_that_is_passed_is_refused(arms):
     report = check_plan(arm, joint_quintics([arm.home, goal, arm.home], 2.0, DT_S))
     limit = next(problem for problem in report.problems if "limits" in problem)
     assert limit == (
-        "planning: joint elbow goes to 3.3, outside its limits [-3.14159, 3.14159] "
-        "(t = 2 s, 50 % of the motion)"
+        "joint elbow goes to 3.3, outside its limits [-3.14159, 3.14159] (t = 2 s, 50 % of the motion)"
     )
     assert report.limit_margin.value == pytest.approx(np.pi - 3.3)
     assert report.limit_margin.name == "elbow"
@@ -154,9 +150,7 @@ def test_a_start_out_of_range_or_under_way_is_refused(arms):
     arm = arms["ur5e"]
     outside = np.where(np.arange(6) == 2, 3.3, arm.home)
     problems = check_plan(arm, joint_quintics([outside, arm.home], 2.0, DT_S)).problems
-    assert problems[0] == (
-        "planning: the start puts joint elbow at 3.3, outside its limits [-3.14159, 3.14159]"
-    )
+    assert problems[0] == ("the start puts joint elbow at 3.3, outside its limits [-3.14159, 3.14159]")
     joints = joint_quintics([arm.home, arm.home + 0.5], 2.0, DT_S)
     late = JointReference(DT_S, joints.q[400:], joints.qd[400:], joints.qdd[400:])
     assert "the motion starts with joint" in only(check_plan(arm, late))
@@ -169,7 +163,7 @@ def test_a_nearly_singular_plan_is_refused_and_the_singularity_named(arms):
     tip = timed(route, [quintic(3.0)]).sampled(DT_S)
     report = check_plan(arm, follow(arm, tip, start), tip=tip)
     problem = next(problem for problem in report.problems if "singular" in problem)
-    assert problem.startswith("planning: the arm is nearly singular, elbow (elbow): ")
+    assert problem.startswith("the arm is nearly singular, elbow (elbow): ")
     assert "(t = 3 s, 0 % of segment 2 of 2)" in problem
     assert report.singularity.value < SINGULAR_RATIO
     folded = np.array([arm.home, arm.home])
@@ -177,14 +171,51 @@ def test_a_nearly_singular_plan_is_refused_and_the_singularity_named(arms):
     assert "singular" in only(check_plan(arm, joint_quintics(folded, 1.0, DT_S)))
 
 
-def test_a_collision_is_refused_with_link_obstacle_and_place(cubes):
+def test_a_collision_is_refused_with_link_obstacle_first_touch_and_depth(cubes):
     arm, tip, joints = cubes
-    report = check_plan(arm, joints, tip=tip, clearance=table_at(arm, 0.52))
-    worst = report.clearance
-    assert only(report) == f"planning: link wrist_3 hits table, 20 mm deep ({worst.place})"
+    scene = table_at(arm, 0.52)
+    report = check_plan(arm, joints, tip=tip, clearance=scene)
+    worst, first = report.clearance, report.clearance.first
+    assert only(report) == (
+        f"link wrist_3 hits table first ({first.place}); "
+        f"deepest is wrist_3, 20 mm inside table ({worst.place})"
+    )
     assert worst.distance_m == pytest.approx(-0.02, abs=1e-9)
     assert (worst.link, worst.obstacle) == ("wrist_3", "table")
     assert tip.poses[worst.place.tick, 2, 3] == pytest.approx(0.5, abs=1e-9)
+    np.testing.assert_array_equal(worst.q, joints.q[worst.place.tick])
+    # The very tick: there it touches, and nowhere before.
+    heights = [scene(q).distance_m for q in joints.q[: first.place.tick + 1]]
+    assert heights[-1] <= 0.0
+    assert min(heights[:-1]) > 0.0
+    assert first.place.tick < worst.place.tick
+
+
+def test_a_collision_from_the_start_says_so_and_names_both_links(cubes):
+    arm, tip, joints = cubes
+    begin, deep = joints.q[0], joints.q[4000]
+
+    def clearance(q):
+        away = float(np.abs(q - deep).max())
+        at_start = float(np.abs(q - begin).max())
+        nearer = [Clearance(at_start - 0.01, "upper_arm", "table"), Clearance(away - 0.05, "forearm", "post")]
+        return min(nearer)
+
+    report = check_plan(arm, joints, tip=tip, clearance=clearance)
+    assert only(report) == (
+        "link upper_arm hits table first (t = 0 s, 0 % of segment 1 of 15); deepest is forearm, "
+        f"50 mm inside post ({report.clearance.place})"
+    )
+    assert report.clearance.place.tick == 4000
+
+
+def test_a_collision_of_one_place_is_told_once(cubes):
+    arm, tip, joints = cubes
+    spot = joints.q[0]
+    report = check_plan(
+        arm, joints, tip=tip, clearance=lambda q: Clearance(np.abs(q - spot).max() - 0.01, "forearm", "post")
+    )
+    assert only(report) == "link forearm hits post, 10 mm deep (t = 0 s, 0 % of segment 1 of 15)"
 
 
 def test_coming_nearer_than_asked_is_refused(cubes):
@@ -192,7 +223,7 @@ def test_coming_nearer_than_asked_is_refused(cubes):
     scene = table_at(arm, 0.47)
     assert check_plan(arm, joints, tip=tip, clearance=scene, min_clearance_m=0.02).ok
     close = only(check_plan(arm, joints, tip=tip, clearance=scene, min_clearance_m=0.05))
-    assert close.startswith("planning: link wrist_3 comes within 30 mm of table, 50 mm is asked for (")
+    assert close.startswith("link wrist_3 comes within 30 mm of table, 50 mm is asked for (")
 
 
 def test_a_touch_between_the_ticks_looked_at_is_found(cubes):
@@ -205,6 +236,7 @@ def test_a_touch_between_the_ticks_looked_at_is_found(cubes):
     report = check_plan(arm, joints, tip=tip, clearance=clearance, stride=20)
     assert "link forearm hits post" in only(report)
     assert report.clearance.place.tick == 3507
+    assert str(report.clearance.first.place) in only(report)
 
 
 def test_a_jump_is_refused(cubes):
@@ -214,7 +246,7 @@ def test_a_jump_is_refused(cubes):
         q[2500:, 5] += 0.5
 
     report = check_plan(arm, changed(joints, q=jump), tip=tip)
-    assert "planning: joint wrist_3 jumps by " in only(report)
+    assert "joint wrist_3 jumps by " in only(report)
     assert [found.tick for found in report.jumps] == [2499]
 
 
@@ -230,6 +262,8 @@ def test_a_refusal_carries_the_report_and_can_be_forced(cubes):
         report.require()
     assert refused.value.report is report
     assert refused.value.label == "planning"
+    # Whoever shows a failure puts its label before the text.
+    assert not any("planning" in problem for problem in report.problems)
     assert str(refused.value) == (
         f"{report.problems[0]} (and 1 more). Pass force=True (--force) to run it all the same."
     )

@@ -17,12 +17,12 @@ from forearm.motion.efforts import required_efforts
 from forearm.motion.follow import JUMP_RAD_PER_MM, Jump, jumps
 from forearm.motion.limits import ROUNDING
 from forearm.motion.places import Places
-from forearm.motion.plan_report import LABEL, Clearance, Obstructed, PlanRefused, PlanReport, Worst
+from forearm.motion.plan_report import Clearance, Obstructed, PlanRefused, PlanReport, Touch, Worst
 from forearm.motion.reference import JointReference, TipReference
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
-__all__ = ["Clearance", "Obstructed", "PlanRefused", "PlanReport", "Worst", "check_plan"]
+__all__ = ["Clearance", "Obstructed", "PlanRefused", "PlanReport", "Touch", "Worst", "check_plan"]
 
 STRIDE = 10
 BEYOND = 1e-6
@@ -71,7 +71,7 @@ def check_plan(
         singularity=singular,
         clearance=nearest,
         jumps=found,
-        problems=tuple(f"{LABEL}: {problem}" for problem in problems),
+        problems=tuple(problems),
     )
 
 
@@ -215,7 +215,7 @@ def jacobian_at(robot: Robot, q: Array) -> Array:
 def nearest_of(
     look: Look, clearance: Callable[[Array], Clearance], required_m: float, problems: list[str]
 ) -> Obstructed:
-    """The nearest that any link comes to the scene."""
+    """The nearest that any link comes to the scene, and where one first touches it."""
     found: dict[int, Clearance] = {}
 
     def closeness(ticks: Array) -> Array:
@@ -227,16 +227,40 @@ def nearest_of(
     ticks, near = look.closely(closeness)
     tick = int(ticks[int(np.argmax(near))])
     distance, link, obstacle = found[tick]
-    nearest = Obstructed(float(distance), required_m, link, obstacle, look.places.at(tick))
-    if not distance > 0.0:
-        depth = f", {-1e3 * distance:.3g} mm deep" if distance < 0.0 else ""
-        problems.append(f"link {link} hits {obstacle}{depth} ({nearest.place})")
+    first = None if distance > 0.0 else first_touch(look, clearance, found)
+    place, q = look.places.at(tick), tuple(look.joints.q[tick].tolist())
+    nearest = Obstructed(float(distance), required_m, link, obstacle, place, q, first)
+    if first is not None:
+        problems.append(collision_text(nearest, first))
     elif distance < required_m:
         problems.append(
             f"link {link} comes within {1e3 * distance:.3g} mm of {obstacle}, "
-            f"{1e3 * required_m:.3g} mm is asked for ({nearest.place})"
+            f"{1e3 * required_m:.3g} mm is asked for ({place})"
         )
     return nearest
+
+
+def first_touch(look: Look, clearance: Callable[[Array], Clearance], found: dict[int, Clearance]) -> Touch:
+    """The earliest touch on the ticks looked at and on those just before it."""
+    touching = min(tick for tick, (distance, _, _) in found.items() if not distance > 0.0)
+    free = max((tick for tick in found if tick < touching), default=touching)
+    for tick in range(free + 1, touching):
+        found[tick] = clearance(look.joints.q[tick])
+        if not found[tick].distance_m > 0.0:
+            touching = tick
+            break
+    _, link, obstacle = found[touching]
+    return Touch(link, obstacle, look.places.at(touching))
+
+
+def collision_text(nearest: Obstructed, first: Touch) -> str:
+    """Where the arm first touches something, and where it is deepest inside."""
+    if not nearest.distance_m < 0.0:
+        return str(first)
+    depth, place = f"{-1e3 * nearest.distance_m:.3g} mm", nearest.place
+    if place.tick == first.place.tick:
+        return f"link {nearest.link} hits {nearest.obstacle}, {depth} deep ({place})"
+    return f"{first}; deepest is {nearest.link}, {depth} inside {nearest.obstacle} ({place})"
 
 
 def jump_problems(robot: Robot, found: tuple[Jump, ...], places: Places) -> list[str]:

@@ -13,7 +13,7 @@ from forearm.motion.follow import Jump
 from forearm.motion.places import Place
 
 LABEL = "planning"
-"""The failure label of everything that the plan check finds."""
+"""The failure label of everything that the plan check finds; its texts do not repeat it."""
 
 
 class Clearance(NamedTuple):
@@ -40,6 +40,17 @@ class Worst(NamedTuple):
         return f"{self.value:.4g}{against} {self.unit}".rstrip() + f", {self.name} ({self.place})"
 
 
+class Touch(NamedTuple):
+    """Where a link comes to touch something."""
+
+    link: str
+    obstacle: str
+    place: Place
+
+    def __str__(self) -> str:
+        return f"link {self.link} hits {self.obstacle} first ({self.place})"
+
+
 class Obstructed(NamedTuple):
     """The nearest that any link comes to anything in the scene."""
 
@@ -48,6 +59,10 @@ class Obstructed(NamedTuple):
     link: str
     obstacle: str
     place: Place
+    q: tuple[float, ...]
+    """The posture there."""
+    first: Touch | None
+    """The earliest touch; None if nothing is touched."""
 
     def __str__(self) -> str:
         if not self.link:
