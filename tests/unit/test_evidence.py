@@ -17,16 +17,19 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import forearm
+from forearm.cli import BAD_INPUT, FAILED, main
 from forearm.errors import ArtifactError, InvalidInput
 from forearm.evidence import report, writer
 from forearm.evidence.figures import _makers as figure_makers
 from forearm.evidence.figures import load_makers, make_figures
 from forearm.evidence.figures.style import dress, inline_svg, new_figure, plain_text
 from forearm.evidence.figures.workspace import workspace_figure
-from forearm.evidence.record import PARTIAL, SCHEMA, Metric, Outcome, Record, read_record
+from forearm.evidence.record import CUT_SHORT, PARTIAL, SCHEMA, Metric, Outcome, Record, read_record
 from forearm.evidence.report import build_report
 from forearm.evidence.writer import ArtifactWriter
 from forearm.kinematics.workspace import workspace_slice
+from forearm.tasks import square
+from forearm.tasks._runner import parsed_defaults
 
 METRICS = (Metric("error_m", 1.5e-7, "m", "distance <to> the target", "0.1 mm", "< 1 mm", True),)
 
@@ -74,6 +77,68 @@ def test_an_artifact_that_fails_halfway_says_that_it_was_cut_short(tmp_path):
     assert folder.name.endswith(PARTIAL)
     assert read_record(folder).outcome is Outcome.INTERRUPTED
     assert "interrupted" in build_report(folder).read_text(encoding="utf-8")
+
+
+def test_a_killed_run_tells_what_it_was_and_how_far_it_came(tmp_path):
+    told = {"configuration": {"task": "square", "side_m": 0.1}, "seeds": {"perturbation": 7}}
+    with ArtifactWriter(tmp_path, "run.square", "Title", **told) as artifact:
+        assert read_record(artifact.folder).configuration == told["configuration"]
+        artifact.describe({"robot": "two_link"})
+        for number in range(9):
+            artifact.event(0.1 * number, "segment", f"segment {number}")
+    with (artifact.folder / "events.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"time_s": 3.0, "kind": "seg')
+    record = read_record(artifact.folder)
+    assert (record.outcome, record.summary) == (Outcome.INTERRUPTED, CUT_SHORT)
+    assert {"configuration": record.configuration, "seeds": record.seeds} == told
+    assert record.inputs == {"robot": "two_link"}
+    assert record.finished_utc == ""
+    page = build_report(artifact.folder).read_text(encoding="utf-8")
+    assert "segment 8" in page
+    assert "segment 1<" not in page
+    assert "&quot;side_m&quot;: 0.1" in page
+
+
+def test_what_was_told_at_the_start_stays_unless_the_record_says_otherwise(tmp_path):
+    record = Record("test.kind", "Title", "Done.", Outcome.PASSED, METRICS, seeds={"targets": 1})
+    with ArtifactWriter(tmp_path, "test.kind", "Title", configuration={"a": 1}, seeds={"x": 2}) as artifact:
+        artifact.describe({"robot": "ur5e"})
+        folder = artifact.finish(record)
+    kept = read_record(folder)
+    assert (kept.configuration, kept.inputs, kept.seeds) == ({"a": 1}, {"robot": "ur5e"}, {"targets": 1})
+
+
+def test_report_and_replay_say_that_a_run_was_cut_short(tmp_path, capsys):
+    configuration = square.options_from(parsed_defaults(square))
+    with ArtifactWriter(
+        tmp_path, "run.square", "T", configuration={"task": "square", **configuration}
+    ) as cut:
+        pass
+    assert main(["report", str(cut.folder)]) == FAILED
+    out, error = capsys.readouterr()
+    assert out.strip().endswith("report.html")
+    assert error == "forearm: warning: the run was cut short: the report shows how far it came\n"
+    assert main(["report", str(cut.folder), "--json"]) == FAILED
+    assert json.loads(capsys.readouterr().out)["configuration"]["task"] == "square"
+    assert main(["replay", str(cut.folder)]) == BAD_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(".partial: was cut short. There is nothing to hold a second run against.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "words"),
+    [
+        ("bench.planar", None, "Only runs of tasks can be replayed"),
+        ("run.cube", "square", "is of kind 'run.cube', but its task is 'square'"),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused(tmp_path, capsys, kind, task, words):
+    record = Record(kind, "Title", "Done.", Outcome.PASSED, (), configuration={"task": task} if task else {})
+    with ArtifactWriter(tmp_path, "test.kind", "Title") as artifact:
+        artifact._write_record(record)
+        os.replace(artifact.folder, artifact.final)
+    assert main(["replay", str(artifact.final)]) == BAD_INPUT
+    assert words in capsys.readouterr().err
 
 
 def test_a_killed_run_leaves_an_artifact_that_opens(tmp_path):

@@ -12,14 +12,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from forearm.cli import PASSED, print_json
-    from forearm.cli._output import say
-    from forearm.evidence.record import read_record
+    from forearm.cli import FAILED, PASSED, print_json
+    from forearm.cli._output import say, warn
+    from forearm.evidence.record import Outcome, read_record
     from forearm.evidence.report import build_report
 
+    record = read_record(args.folder)
     path = build_report(args.folder)
     if args.json:
-        print_json({**read_record(args.folder).to_json(), "report": str(path)})
+        print_json({**record.to_json(), "report": str(path)})
     else:
         say(str(path))
+    if record.outcome is Outcome.INTERRUPTED:
+        warn("the run was cut short: the report shows how far it came")
+        return FAILED
     return PASSED

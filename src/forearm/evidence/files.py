@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 MAX_BYTES = 1 << 29
+EVENTS = "events.jsonl"
 
 
 def read_regular(path: Path, limit: int = MAX_BYTES) -> bytes:
@@ -25,3 +28,21 @@ def read_regular(path: Path, limit: int = MAX_BYTES) -> bytes:
         if status.st_size > limit:
             raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
         return stream.read(limit)
+
+
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """The rows of ``events.jsonl`` that have a time and a kind; none if there is no such file.
+
+    A line torn by a killed run is passed over.
+    """
+    path = folder / EVENTS
+    text = read_regular(path).decode("utf-8", "replace") if path.exists() else ""
+    events = []
+    for line in text.splitlines():
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict) and {"time_s", "kind"} <= event.keys():
+            events.append(event)
+    return events

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from forearm.evidence.figures import make_figures
-from forearm.evidence.files import read_regular
+from forearm.evidence.files import read_events, read_regular
 from forearm.evidence.record import Metric, Outcome, Record, read_record
 from forearm.evidence.writer import write_whole
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 MAX_PNG_BYTES = 20 << 20
+LAST_EVENTS = 5
 STYLE = """
 :root { --ink: #1f2933; --muted: #616e7c; --line: #e4e7eb; --good: #0b7a5b; --bad: #b42318; }
 body { font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: #f6f7f9; margin: 0; }
@@ -65,6 +66,8 @@ def page(folder: Path, record: Record) -> str:
         parts.append("<h2>Results</h2><section>" + metric_table(record.metrics) + "</section>")
     for title, rows in record.tables.items():
         parts.append(f"<h2>{escape(title)}</h2><section>{plain_table(rows)}</section>")
+    if record.outcome is Outcome.INTERRUPTED:
+        parts.append("<h2>How far it came</h2><section>" + last_events(folder) + "</section>")
     pictures = [(caption_of(path), picture(path, content)) for path, content in png_files(folder)]
     if record.outcome is not Outcome.INTERRUPTED:
         pictures += make_figures(folder, record)
@@ -139,6 +142,15 @@ def failure_table(record: Record) -> str:
     return f"<table><tr><th>label</th><th>what happened</th></tr>{rows}</table>"
 
 
+def last_events(folder: Path) -> str:
+    """The last things that a run noted before it was cut short."""
+    try:
+        events = read_events(folder)[-LAST_EVENTS:]
+    except OSError:
+        events = []
+    return plain_table(events) if events else "<p>Nothing was noted.</p>"
+
+
 def provenance(record: Record) -> str:
     """The command first; the rest folded away."""
     environment = record.environment
@@ -147,7 +159,7 @@ def provenance(record: Record) -> str:
     lines = [
         ("command", shlex.join(record.command)),
         ("started", record.started_utc),
-        ("finished", record.finished_utc),
+        ("finished", record.finished_utc or "never"),
         ("machine", f"{cpu}, {cores} cores, {system}"),
         ("source", f"{git.get('commit', '-')}{' with local changes' if git.get('dirty') else ''}"),
     ]

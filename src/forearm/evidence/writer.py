@@ -31,10 +31,19 @@ class ArtifactWriter:
     """One evidence folder in the making: ``<out>/<kind>-<time>-<id>``.
 
     Until ``finish`` the folder carries ``.partial`` in its name and a record that says
-    ``interrupted``, so that a killed run leaves a folder that opens and says it was cut short.
+    ``interrupted``, so that a killed run leaves a folder that opens, says it was cut short, and tells
+    from ``configuration``, ``seeds`` and ``describe`` what it was.
     """
 
-    def __init__(self, out: str | Path, kind: str, title: str) -> None:
+    def __init__(
+        self,
+        out: str | Path,
+        kind: str,
+        title: str,
+        *,
+        configuration: Mapping[str, Any] | None = None,
+        seeds: Mapping[str, int] | None = None,
+    ) -> None:
         if not str(out).strip():
             raise InvalidInput("out", "is empty", "Name a folder.")
         self.kind, self.title, self.started_utc = kind, title, utc_now()
@@ -47,7 +56,16 @@ class ArtifactWriter:
             self.folder.mkdir(parents=True)
         except OSError as error:
             raise ArtifactError(out, f"cannot write there ({error.strerror})", "Choose --out.") from error
-        self._write_record(Record(kind, title, CUT_SHORT, Outcome.INTERRUPTED, ()))
+        self.begun = Record(
+            kind,
+            title,
+            CUT_SHORT,
+            Outcome.INTERRUPTED,
+            (),
+            configuration=configuration or {},
+            seeds=seeds or {},
+        )
+        self._write_record(self.begun)
 
     def __enter__(self) -> ArtifactWriter:
         return self
@@ -60,6 +78,11 @@ class ArtifactWriter:
     def discard(self) -> None:
         """Leave nothing behind: there was no run."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def describe(self, inputs: Mapping[str, Any]) -> None:
+        """Put down what the run works on, as soon as that is known."""
+        self.begun = replace(self.begun, inputs=inputs)
+        self._write_record(self.begun)
 
     def write_rows(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write ``<name>.jsonl``, a row a line."""
@@ -77,10 +100,20 @@ class ArtifactWriter:
         write_whole(self.folder / name, text.encode("utf-8"))
 
     def finish(self, record: Record) -> Path:
-        """Write the record, make the report from the files, and give the folder its final name."""
+        """Write the record, make the report from the files, and give the folder its final name.
+
+        What the record leaves out of inputs, configuration and seeds is as it was put down before.
+        """
         from forearm.evidence.report import build_report
 
-        self._write_record(record)
+        self._write_record(
+            replace(
+                record,
+                inputs=record.inputs or self.begun.inputs,
+                configuration=record.configuration or self.begun.configuration,
+                seeds=record.seeds or self.begun.seeds,
+            )
+        )
         build_report(self.folder, parse_record(self.folder))
         os.replace(self.folder, self.final)
         return self.final
@@ -90,7 +123,7 @@ class ArtifactWriter:
             record,
             command=record.command or command_line(),
             started_utc=self.started_utc,
-            finished_utc=utc_now(),
+            finished_utc="" if record.outcome is Outcome.INTERRUPTED else utc_now(),
             environment=self.environment,
         )
         self.write_text("record.json", json.dumps(whole.to_json(), indent=1, allow_nan=False) + "\n")

@@ -116,6 +116,8 @@ def perform_drawing(
     ``make`` and ``sensor`` put another controller and another sensor in the place of what the options
     name.
     """
+    if artifact:
+        artifact.describe(drawing_inputs(drawing))
     plan = plan_drawing(drawing, options)
     scene = plan.scene
     controller = make(scene) if make else make_controller(options.controller, scene.plant)
@@ -265,10 +267,6 @@ def drawing_record(
     columns: Mapping[str, Array],
     failures: list[Failure],
 ) -> Record:
-    robot = drawing.robot
-    line_ends = [piece.start.position_m for piece in drawing.route.segments if isinstance(piece, Line)]
-    last = drawing.route.segments[-1]
-    corners = [*line_ends, last.end.position_m] if isinstance(last, Line) else line_ends
     metrics = drawing_metrics(drawing, plan, perturbation, result, columns)
     text = [{"label": failure.label, "text": failure.text} for failure in failures]
     missed = [metric for metric in metrics if metric.passed is False]
@@ -278,26 +276,34 @@ def drawing_record(
         kind=drawing.kind,
         title=drawing.title,
         summary=(
-            f"{robot.name}, {law(options.controller).summary}; {options.edge_seconds:g} s an edge, "
+            f"{drawing.robot.name}, {law(options.controller).summary}; {options.edge_seconds:g} s an edge, "
             f"{options.profile} profile. The error is the distance of the true tip to the true point of the "
             "true edge at that time."
         ),
         outcome=Outcome.FAILED if text or missed else Outcome.PASSED,
         metrics=metrics,
-        inputs={
-            "robot": robot.name,
-            "joints": robot.joint_names,
-            "max_effort": robot.max_effort,
-            "corners_m": corners,
-            "blocks": [
-                {"name": b.name, "center_m": b.center_m, "half_size_m": b.half_size_m} for b in drawing.blocks
-            ],
-        },
+        inputs=drawing_inputs(drawing),
         configuration={"task": drawing.kind.removeprefix("run."), **options_data(options)},
         seeds={"perturbation": options.seed},
         tables={"The plan, checked before anything moved": plan_rows(plan.report)},
         failures=text,
     )
+
+
+def drawing_inputs(drawing: Drawing) -> dict[str, Any]:
+    """The arm, the figure's corners in the order in which they are reached, and what stands around."""
+    robot = drawing.robot
+    line_ends = [piece.start.position_m for piece in drawing.route.segments if isinstance(piece, Line)]
+    last = drawing.route.segments[-1]
+    return {
+        "robot": robot.name,
+        "joints": robot.joint_names,
+        "max_effort": robot.max_effort,
+        "corners_m": [*line_ends, last.end.position_m] if isinstance(last, Line) else line_ends,
+        "blocks": [
+            {"name": b.name, "center_m": b.center_m, "half_size_m": b.half_size_m} for b in drawing.blocks
+        ],
+    }
 
 
 def plan_rows(report: PlanReport) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forearm.errors import ArtifactError, ForearmError, NoPicture, NoSolution, unknown_unless_in
+from forearm.errors import ArtifactError, ForearmError, NoPicture, NoSolution, shown, unknown_unless_in
 from forearm.evidence.compare import Difference, differences
 from forearm.evidence.record import Outcome, Record, read_record
 from forearm.evidence.writer import ArtifactWriter
@@ -27,7 +27,10 @@ def run_task(
     draw, pictures are left out with a warning.
     """
     module = task_module(name)
-    with ArtifactWriter(out, f"run.{name}", module.TITLE) as artifact:
+    configuration, seeds = {"task": name, **options}, {"perturbation": options.get("seed", 0)}
+    with ArtifactWriter(
+        out, f"run.{name}", module.TITLE, configuration=configuration, seeds=seeds
+    ) as artifact:
         try:
             record = module.perform(options, artifact)
         except (PlanRefused, LostTrack, NoSolution) as refused:
@@ -76,10 +79,14 @@ def refusal(name: str, title: str, options: Mapping[str, Any], refused: ForearmE
 def replay_task(folder: Path, out: str | Path) -> tuple[Path, list[Difference]]:
     """Run what an artifact's record describes once more; the new folder, and how the two differ."""
     record = read_record(folder)
+    if record.outcome is Outcome.INTERRUPTED:
+        raise ArtifactError(folder, "was cut short", "There is nothing to hold a second run against.")
     options = dict(record.configuration)
     name = options.pop("task", None)
     if not record.kind.startswith("run.") or name is None:
-        raise ArtifactError(folder, f"is of kind {record.kind!r}", "Only runs of tasks can be replayed.")
+        raise ArtifactError(folder, f"is of kind {shown(record.kind)}", "Only runs of tasks can be replayed.")
+    if record.kind != f"run.{name}":
+        raise ArtifactError(folder, f"is of kind {shown(record.kind)}, but its task is {shown(name)}")
     again, _ = run_task(str(name), restored(task_module(str(name)), options, folder), out)
     return again, differences(folder, again)
 

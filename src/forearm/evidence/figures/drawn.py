@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from forearm.evidence.figures.units import ROUNDING_M
-from forearm.evidence.files import read_regular
+from forearm.evidence.files import read_events
 from forearm.evidence.record import Record
 from forearm.evidence.trace import TRACE, read_trace
 from forearm.spatial import Array
@@ -107,7 +106,7 @@ def read_drawn(folder: Path, record: Record) -> Drawn | None:
         joints=names,
         max_effort_nm=np.array([np.inf if value is None else value for value in inputs["max_effort"]]),
         corners_m=corners,
-        events=read_events(folder),
+        events=[event for event in read_events(folder) if event["kind"] not in ROUTINE],
     )
 
 
@@ -118,18 +117,3 @@ def finite_rows(trace: dict[str, Array]) -> int:
         if values.dtype.kind == "f":
             bad |= ~np.isfinite(values)
     return int(np.argmax(bad)) if bad.any() else len(bad)
-
-
-def read_events(folder: Path) -> list[dict[str, Any]]:
-    """The events that are worth a mark; a line torn by a killed run is passed over."""
-    path = folder / "events.jsonl"
-    text = read_regular(path).decode("utf-8", "replace") if path.exists() else ""
-    events = []
-    for line in text.splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and {"time_s", "kind"} <= event.keys() and event["kind"] not in ROUTINE:
-            events.append(event)
-    return events
