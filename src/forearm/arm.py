@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from forearm.ik.batch import IKBatch, solve_batch
+from forearm.ik.direct import SolveInto, direct_solver
 from forearm.ik.result import IKResult
 from forearm.ik.solve import solve
 from forearm.ik.tracker import Tracker
@@ -55,6 +56,10 @@ class Arm(Robot):
     def ik_batch(self, targets: Any, seeds: ArrayLike | None = None, **question: Any) -> IKBatch:
         """Certified joint vectors for many targets at once, on all cores; see ``forearm.ik.batch``."""
         return solve_batch(self, targets, seeds, **question)
+
+    def direct_solver(self, **question: Any) -> SolveInto:
+        """``solve_into(target, seed, answer)``: the race alone, unchecked; see ``forearm.ik.direct``."""
+        return direct_solver(self, **question)
 
     def tracker(self, start: ArrayLike | None = None, **question: Any) -> Tracker:
         """Joint vectors for a stream of poses, each from the one before; see ``forearm.ik.tracker``."""

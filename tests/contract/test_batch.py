@@ -248,3 +248,20 @@ def test_long_jobs_show_how_far_they_are_and_short_ones_nothing(monkeypatch):
     silent.due -= 10.0
     silent.at(250)
     assert terminal.text.count("250 of") == 1
+
+
+def test_the_direct_solver_gives_the_races_answers_on_the_callers_buffers(arms, random, make_posture):
+    for name in ("ur5e", "panda"):
+        arm = arms[name]
+        targets, seeds = questions(arm, random, make_posture, 40)
+        solve_into, answer = arm.direct_solver(), np.empty(arm.dof)
+        for target, seed in zip(targets, seeds, strict=True):
+            certified = arm.ik(target, seed=seed, solver="race")
+            assert solve_into(target, seed, answer) == certified.diagnostics.iterations
+            assert np.allclose(answer, certified.q, rtol=0, atol=1e-9)
+        away = targets[0].copy()
+        away[:3, 3] += 9.0
+        assert solve_into(away, seeds[0], answer) == 0
+        assert arm.direct_solver(max_iterations=1)(targets[0], seeds[0], answer) == -1
+    with pytest.raises(forearm.InvalidInput, match="objective"):
+        arm.direct_solver(mode="best")

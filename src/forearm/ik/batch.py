@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput
 from forearm.ik.certify import certify_batch
-from forearm.ik.checks import first_unfit, seeds_outside_into, target_matrix
+from forearm.ik.checks import projected_rows_into, seeds_outside_into, target_matrix
 from forearm.ik.fast.kernels import batch_kernel
 from forearm.ik.problem import DEFAULT_ITERATIONS, Problem, Tolerance, pose_problem
 from forearm.ik.result import Status
 from forearm.ik.solvers.race import Race
-from forearm.ik.threads import run_on_threads, thread_count
+from forearm.ik.threads import run_in_parts, run_on_threads, thread_count
 from forearm.progress import Progress
 from forearm.robots.robot import Robot
 from forearm.spatial import MAX_LENGTH_M, Array, Pose, real_array
@@ -83,7 +83,7 @@ def solve_batch(
 
     The other arguments are those of ``forearm.ik.solve``.
     """
-    matrices = target_matrices(targets)
+    matrices = target_matrices(targets, workers)
     total = len(matrices)
     starts = seed_rows(robot, seeds, total)
     problem = pose_problem(
@@ -122,14 +122,18 @@ def solve_batch(
     )
 
 
-def target_matrices(targets: Any) -> Array:
+def target_matrices(targets: Any, workers: int | None = None) -> Array:
     """(N, 4, 4), each in SE(3); ``InvalidInput`` names the first that is not."""
     if isinstance(targets, np.ndarray) and targets.ndim == 3 and targets.shape[1:] == (4, 4):
-        matrices = np.array(real_array(targets, "targets"), order="C")
-        unfit = first_unfit(matrices)
-        if unfit < 0:
+        given, total = np.ascontiguousarray(real_array(targets, "targets")), len(targets)
+        matrices = np.empty((total, 4, 4))
+        unfit = run_in_parts(
+            thread_count(workers, total), partial(projected_rows_into, given, matrices), total
+        )
+        first = next((k for k in unfit if k >= 0), None)
+        if first is None:
             return matrices
-        checked(targets[unfit], unfit)
+        checked(targets[first], first)
     if isinstance(targets, np.ndarray | Pose) or not hasattr(targets, "__len__"):
         raise InvalidInput("targets", "are no list of poses", "Give an array (N, 4, 4), or a list of Pose.")
     return np.array([checked(target, index) for index, target in enumerate(targets)]).reshape(-1, 4, 4)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.spatial import MAX_LENGTH_M, ROTATION_TOLERANCE, Array, as_pose, require_length
 
 MATRIX = (4, 4)
@@ -25,7 +25,7 @@ def target_matrix(target: object) -> Array:
     return matrix
 
 
-@compiled
+@lean
 def placed_into(position_m, quaternion_wxyz, matrix):
     """Write a pose as a 4x4 matrix; False if it lies farther than arms reach."""
     w, x, y, z = quaternion_wxyz[0], quaternion_wxyz[1], quaternion_wxyz[2], quaternion_wxyz[3]
@@ -43,7 +43,7 @@ def placed_into(position_m, quaternion_wxyz, matrix):
     return near
 
 
-@compiled
+@lean
 def projected_into(given, matrix):
     """Write the pose nearest to a 4x4 matrix; False unless it is rigid, and no farther than arms reach."""
     for i in range(3):
@@ -61,7 +61,7 @@ def projected_into(given, matrix):
     return nearest_rotation_into(given, matrix)
 
 
-@compiled
+@lean
 def nearest_rotation_into(given, matrix):
     """One step of Newton's iteration R ← R (3 I - RᵀR) / 2 to the polar factor; False for a reflection.
 
@@ -82,7 +82,7 @@ def nearest_rotation_into(given, matrix):
     return determinant > 0.0
 
 
-@compiled
+@lean
 def is_plain_seed(seed, limits):
     """Whether a seed is finite, within the limits, and no larger than arms turn."""
     for i in range(seed.shape[0]):
@@ -92,18 +92,16 @@ def is_plain_seed(seed, limits):
     return True
 
 
-@compiled
-def first_unfit(matrices):
-    """Make every matrix (N, 4, 4) the nearest pose, in place; stops at the first that is none, else -1."""
-    pose = np.empty((4, 4))
-    for k in range(matrices.shape[0]):
-        if not projected_into(matrices[k], pose):
+@lean
+def projected_rows_into(given, matrices, first, last):
+    """Write the nearest poses of rows ``first`` to ``last``; returns the first that has none, else -1."""
+    for k in range(first, last):
+        if not projected_into(given[k], matrices[k]):
             return k
-        matrices[k] = pose
     return -1
 
 
-@compiled
+@lean
 def seeds_outside_into(seeds, limits, outside):
     """Write whether each row of ``seeds`` passes a limit."""
     for k in range(seeds.shape[0]):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from forearm.ik.problem import LIMIT_TOLERANCE, limits_of
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.kinematics.screws import SLIDES, screws_of
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
@@ -32,7 +32,7 @@ def rows_turned_into(robot: Robot, limits: Array, rows: Array, near: Array) -> A
     return turned
 
 
-@compiled
+@lean
 def turn_into(screws, limits, rows, near):
     """Turn every row into the limits, in place."""
     for row in range(rows.shape[0]):

@@ -19,7 +19,7 @@ from forearm.spatial import MAX_LENGTH_M, Array, Pose, finite_vector, frozen_arr
 TASKS = ("pose", "axis", "position")
 LIMIT_TOLERANCE = 1e-9
 """How far (rad or m) past a limit a joint may stand and still count as on it: rounding, no more."""
-DEFAULT_ITERATIONS = 200
+DEFAULT_ITERATIONS = 1000
 TOOL_AXIS = frozen_array((0.0, 0.0, 1.0))
 WHOLE_ROTATION = frozen_array((0.0, 0.0, 0.0))
 """What stands for the axis where the whole rotation counts, or none of it."""

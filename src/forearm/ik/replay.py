@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from forearm.ik.problem import LIMIT_TOLERANCE, WHOLE_ROTATION, Problem
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import compiled, lean
 from forearm.kinematics.screws import SLIDES, replay_into, screws_of
 from forearm.spatial import Array
 
@@ -91,7 +91,7 @@ def report_path_into(
         moved[k] = farthest
 
 
-@compiled
+@lean
 def report_one(screws, limits, target, axis_in_tip, position_m, rotation_rad, q, tip, report):
     """Replay one candidate; ``tip`` is scratch (4x4)."""
     for i in range(q.shape[0]):
@@ -123,7 +123,7 @@ def report_one(screws, limits, target, axis_in_tip, position_m, rotation_rad, q,
         report[VERDICT] = ACCEPTED
 
 
-@compiled
+@lean
 def errors_between(target, tip, axis_in_tip):
     """(m, rad) between two 4x4 poses; the angle from sine and cosine, so that none is ill-conditioned."""
     dx, dy, dz = target[0, 3] - tip[0, 3], target[1, 3] - tip[1, 3], target[2, 3] - tip[2, 3]
@@ -144,7 +144,7 @@ def distance_between(target: Array, current: Array) -> tuple[float, float]:
     return errors_between(target, current, WHOLE_ROTATION)
 
 
-@compiled
+@lean
 def angle_between_axes(target, tip, a, b, c):
     """The angle between the direction (a, b, c) turned by either pose."""
     ux, uy, uz = turned_by(target, 0, a, b, c), turned_by(target, 1, a, b, c), turned_by(target, 2, a, b, c)
@@ -153,17 +153,17 @@ def angle_between_axes(target, tip, a, b, c):
     return math.atan2(math.sqrt(x * x + y * y + z * z), ux * vx + uy * vy + uz * vz)
 
 
-@compiled
+@lean
 def turned_by(pose, row, a, b, c):
     return pose[row, 0] * a + pose[row, 1] * b + pose[row, 2] * c
 
 
-@compiled
+@lean
 def row_product(left, i, right, j):
     return left[i, 0] * right[j, 0] + left[i, 1] * right[j, 1] + left[i, 2] * right[j, 2]
 
 
-@compiled
+@lean
 def order_into(screws, candidates, reports, seed, by_seed, same_rad, order):
     """Write the numbers of the accepted candidates that are distinct, nearest to the seed first if asked.
 
@@ -193,7 +193,7 @@ def order_into(screws, candidates, reports, seed, by_seed, same_rad, order):
     return kept
 
 
-@compiled
+@lean
 def squared_distance(a, b):
     total = 0.0
     for i in range(a.shape[0]):
@@ -201,7 +201,7 @@ def squared_distance(a, b):
     return total
 
 
-@compiled
+@lean
 def same_place(screws, a, b, same_rad):
     """Whether two joint vectors put the arm in the same place."""
     for i in range(a.shape[0]):

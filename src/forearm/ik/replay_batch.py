@@ -9,7 +9,7 @@ from typing import Any
 from numba import types
 
 from forearm.ik.problem import LIMIT_TOLERANCE
-from forearm.kinematics.compiling import compiled, compiled_for, filled, given
+from forearm.kinematics.compiling import compiled_for, filled, given, lean
 from forearm.kinematics.lanes import (
     add_and_fetch_before,
     fma,
@@ -34,7 +34,7 @@ SHARE = 64
 DISTANCE, SINE, COSINE = range(3)
 
 
-@compiled
+@lean
 def judge_batch(
     one,
     screws,
@@ -87,7 +87,7 @@ def judge_batch(
                         answers[k, i] = math.nan
 
 
-@compiled
+@lean
 def compare(screws, q, goal, axis_in_tip, found):
     """Replay, and write the distance to the goal and the sine and cosine of the angle to it."""
     xx, yx, zx, px, xy, yy, zy, py, xz, yz, zz, pz = replay_lanes(screws, q)
@@ -115,12 +115,12 @@ def compare(screws, q, goal, axis_in_tip, found):
     put(found, COSINE, 0.5 * (trace - 1.0))
 
 
-@compiled
+@lean
 def dot(a, b, c, x, y, z):
     return fma(a, x, fma(b, y, c * z))
 
 
-@compiled
+@lean
 def within(limits, answers, k):
     """Whether answer ``k`` is inside the limits."""
     inside = True
@@ -130,7 +130,7 @@ def within(limits, answers, k):
     return inside
 
 
-@compiled
+@lean
 def judge_in_8(
     screws, limits, bounds, targets, axis_in_tip, tolerances, answers, steps, codes, errors, counter
 ):
@@ -140,7 +140,7 @@ def judge_in_8(
     )
 
 
-@compiled
+@lean
 def judge_in_4(
     screws, limits, bounds, targets, axis_in_tip, tolerances, answers, steps, codes, errors, counter
 ):
@@ -150,7 +150,7 @@ def judge_in_4(
     )
 
 
-@compiled
+@lean
 def judge_in_2(
     screws, limits, bounds, targets, axis_in_tip, tolerances, answers, steps, codes, errors, counter
 ):

@@ -6,6 +6,7 @@ A solver proposes joint vectors; it certifies nothing. Each lives in its own fil
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Protocol
 
 from forearm.errors import ForearmError, SolverError
@@ -33,7 +34,7 @@ class Solver(Protocol):
         ...
 
     def propose(self, problem: Problem) -> Proposal:
-        """Joint vectors for ``problem``. Must not change anything it is given."""
+        """Joint vectors for ``problem``. Must change nothing: neither what it is given nor itself."""
         ...
 
 
@@ -43,8 +44,13 @@ solver_names = SOLVERS.names
 
 
 def make_solver(name: str, **options: object) -> Solver:
-    """The solver called ``name``, with its options."""
-    return SOLVERS.make(name, **options)
+    """The solver called ``name``, with its options. Without any it is made once: solvers have no state."""
+    return SOLVERS.make(name, **options) if options else plain_solver(SOLVERS.find(name))
+
+
+@lru_cache(maxsize=64)
+def plain_solver(kind: type[Solver]) -> Solver:
+    return SOLVERS.make(kind.name)
 
 
 def proposal_of(solver: Solver, problem: Problem) -> Proposal:

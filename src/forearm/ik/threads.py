@@ -52,3 +52,12 @@ def run_on_threads(
                     finished.result()
         finally:
             counter[0] = total
+
+
+def run_in_parts(threads: int, work: Callable[[int, int], int], total: int) -> list[int]:
+    """What ``work(first, last)`` returns for as many equal parts of ``total`` as there are threads."""
+    ends = [total * part // threads for part in range(threads + 1)]
+    if threads == 1:
+        return [work(0, total)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, ends[:-1], ends[1:]))

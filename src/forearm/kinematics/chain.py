@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.robots.robot import Robot
 from forearm.robots.tree import Joint, JointKind
 from forearm.spatial import Array, Pose, frozen_array
@@ -71,7 +71,7 @@ def frame_with_z(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-@compiled
+@lean
 def placed(chain, i, frame):
     """``frame`` followed by the constant transform of row ``i``."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = frame
@@ -95,7 +95,7 @@ def placed(chain, i, frame):
     )
 
 
-@compiled
+@lean
 def moved(slides, q, frame):
     """``frame`` turned about its z axis by ``q``, or slid along it."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = frame
@@ -118,7 +118,7 @@ def moved(slides, q, frame):
     )
 
 
-@compiled
+@lean
 def write_transform(frame, transform):
     """Write ``frame`` as a 4x4 homogeneous matrix."""
     for column in range(4):
@@ -128,7 +128,7 @@ def write_transform(frame, transform):
     transform[3, 3] = 1.0
 
 
-@compiled
+@lean
 def forward_into(chain, q, transform):
     """Write the tip's pose in the base (4x4) into ``transform``."""
     n = chain.shape[0] - 1
@@ -138,7 +138,7 @@ def forward_into(chain, q, transform):
     write_transform(placed(chain, n, frame), transform)
 
 
-@compiled
+@lean
 def forward_and_jacobian_into(chain, q, transform, jacobian):
     """Write the tip's pose (4x4) and its geometric Jacobian (6 x n), both in base axes, in one pass.
 

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.kinematics.forward import joint_frames
 from forearm.robots.robot import Robot
 from forearm.spatial import Array, Pose, frozen_array
@@ -76,7 +76,7 @@ def bounds_table(robot: Robot, task: str) -> Array:
     return frozen_array(np.reshape(rows, (-1, 8)))
 
 
-@compiled
+@lean
 def first_passed(table, target, position_m, rotation_rad):
     """(number, metres) of the first bound that the target lies outside of; (-1, 0) if of none.
 

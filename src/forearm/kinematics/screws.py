@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.robots.robot import Robot
 from forearm.robots.tree import JointKind
 from forearm.spatial import Array, frozen_array
@@ -44,7 +44,7 @@ def screws_of(robot: Robot) -> Array:
     return frozen_array(screws)
 
 
-@compiled
+@lean
 def turned(ax, ay, az, cosine, sine, x, y, z):
     """Rodrigues: v cos + (a x v) sin + a (a·v)(1 - cos)."""
     along = (ax * x + ay * y + az * z) * (1.0 - cosine)
@@ -55,7 +55,7 @@ def turned(ax, ay, az, cosine, sine, x, y, z):
     )
 
 
-@compiled
+@lean
 def replay_into(screws, q, transform):
     """Write the tip's pose in the base (4x4) into ``transform``."""
     n = screws.shape[0] - 4

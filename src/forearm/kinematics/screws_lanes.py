@@ -5,12 +5,12 @@ The sine and cosine are not the solvers': Taylor's series at an eighth of the an
 
 from __future__ import annotations
 
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.kinematics.lanes import fma, get, nearest_whole
 from forearm.kinematics.screws import SLIDES
 
 
-@compiled
+@lean
 def sine_versine(x):
     """(sin x, 1 - cos x), by sin 2t = 2 sin t (1 - v) and v(2t) = 2 sin² t."""
     turns = nearest_whole(x * 0.15915494309189535)
@@ -33,7 +33,7 @@ def sine_versine(x):
     return s, v
 
 
-@compiled
+@lean
 def turned_lanes(ax, ay, az, sine, versine, x, y, z):
     """Rodrigues: v + (a x v) sin + a x (a x v) (1 - cos)."""
     cx, cy, cz = ay * z - az * y, az * x - ax * z, ax * y - ay * x
@@ -44,7 +44,7 @@ def turned_lanes(ax, ay, az, sine, versine, x, y, z):
     )
 
 
-@compiled
+@lean
 def replay_lanes(screws, q):
     """The tip's pose in the base, for the joint vectors in the slots ``q``: the matrix's rows, 12 numbers."""
     n = screws.shape[0] - 4

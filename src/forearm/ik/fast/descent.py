@@ -7,7 +7,7 @@ arc function: vee(Rt Rᵀ - R Rtᵀ) / sqrt(1 + tr(Rt Rᵀ)).
 from __future__ import annotations
 
 from forearm.ik.fast.layout import AXIS, FALL, HIGH, LOW, MAX_AGE, PATIENCE, POSE
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.kinematics.lanes import (
     absolute,
     fma,
@@ -29,7 +29,7 @@ HALF_TURN_GUARD = 1e-9
 """Keeps the chord finite at a half turn, where its direction is anyone's choice."""
 
 
-@compiled
+@lean
 def sine_cosine(x):
     """(sin x, cos x): the quarter turns taken off in two parts, then Cephes' polynomials on ±π/4."""
     quadrant = nearest_whole(x * 0.6366197723675814)
@@ -49,7 +49,7 @@ def sine_cosine(x):
     return turned_by_quadrants(quadrant, fma(s * z, r, r), fma(c * z, z, fma(z, -0.5, 1.0)))
 
 
-@compiled
+@lean
 def walk(n, table, q, columns):
     """Forward kinematics. Leaves each joint's origin and axis in ``columns``; returns the tip's frame."""
     zero = get(q, 0) * 0.0
@@ -84,7 +84,7 @@ def walk(n, table, q, columns):
     return xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz
 
 
-@compiled
+@lean
 def error_of(task, lever, target, tip):
     """The six errors, lengths in metres and rotations weighed, and whether a half turn is far.
 
@@ -110,7 +110,7 @@ def error_of(task, lever, target, tip):
     return e0, e1, e2, vx * k, vy * k, vz * k, cosine
 
 
-@compiled
+@lean
 def finish_columns(n, table, task, lever, q, columns, tip, e0, e1, e2, e3, e4, e5):
     """Origins and axes become the Jacobian's columns; those that may not move become zero.
 
@@ -145,7 +145,7 @@ def finish_columns(n, table, task, lever, q, columns, tip, e0, e1, e2, e3, e4, e
         put(columns, 6 * i + 5, j5 * free)
 
 
-@compiled
+@lean
 def damped_step(n, columns, step, damping, e0, e1, e2, e3, e4, e5):
     """Write Jᵀ (J Jᵀ + λ I)⁻¹ e into ``step``; returns its largest entry.
 
@@ -202,7 +202,7 @@ def damped_step(n, columns, step, damping, e0, e1, e2, e3, e4, e5):
     return largest
 
 
-@compiled
+@lean
 def inverted(a00, a10, a20, a11, a21, a22):
     """The inverse of a symmetric 3x3 matrix, by cofactors."""
     c00 = fma(a11, a22, -(a21 * a21))
@@ -215,7 +215,7 @@ def inverted(a00, a10, a20, a11, a21, a22):
     return c00 * inverse, c10 * inverse, c20 * inverse, c11 * inverse, c21 * inverse, c22 * inverse
 
 
-@compiled
+@lean
 def times_symmetric(c00, c10, c20, c11, c21, c22, x, y, z):
     return (
         fma(c00, x, fma(c10, y, c20 * z)),
@@ -224,13 +224,13 @@ def times_symmetric(c00, c10, c20, c11, c21, c22, x, y, z):
     )
 
 
-@compiled
+@lean
 def less_dot(start, a, b, c, x, y, z):
     """start - (a x + b y + c z)."""
     return fma(-a, x, fma(-b, y, fma(-c, z, start)))
 
 
-@compiled
+@lean
 def patience_after(table, settings, error, arrived, age, patience, before):
     """An attempt's age, steps since the last look and error then, after a step; and whether it ends.
 
@@ -246,7 +246,7 @@ def patience_after(table, settings, error, arrived, age, patience, before):
     return age, patience, before, lost
 
 
-@compiled
+@lean
 def move(n, table, q, step, largest, most):
     """Take the step, shortened as a whole so that no joint moves more than ``most``, within the limits.
 

@@ -68,7 +68,7 @@ class Recipe:
     damping_floor: float = 1e-10
     max_step_rad: float = 1.5
     max_age: int = 25
-    fall: float = 0.4
+    fall: float = 0.6
     patience: int = 2
     radian: float = 0.4
     """What a radian weighs."""

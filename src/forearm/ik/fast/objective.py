@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from forearm.ik.fast.descent import finish_columns, walk
 from forearm.ik.fast.layout import (
     HIGHEST,
@@ -13,6 +11,7 @@ from forearm.ik.fast.layout import (
     LOWEST,
     MANIPULABILITY,
     MARGIN,
+    MAX_JOINTS,
     NEAR_POSTURE,
     POSE,
     POSITION,
@@ -20,11 +19,14 @@ from forearm.ik.fast.layout import (
     TASK,
     WEIGHT,
 )
-from forearm.kinematics.compiling import compiled
-from forearm.kinematics.lanes import get, stack
+from forearm.kinematics.compiling import lean
+from forearm.kinematics.lanes import get, put, stack
+
+TINY = 1e-300
+"""Keeps what has no length finite."""
 
 
-@compiled
+@lean
 def cost_of(n, table, wanted, q, seed):
     """The cost of the joint vector in the slots ``q``, by what is ``wanted``."""
     if wanted == MARGIN:
@@ -38,7 +40,7 @@ def cost_of(n, table, wanted, q, seed):
     return total
 
 
-@compiled
+@lean
 def margin_share(n, table, q):
     """The least distance of a joint to its nearer limit, as a share of its range; 1 without limits."""
     least = 1.0
@@ -49,27 +51,34 @@ def margin_share(n, table, q):
     return least
 
 
-@compiled
+@lean
 def manipulability(n, table, q):
     """sqrt(det(J Jᵀ)): the product of the lengths that Gram's and Schmidt's vectors have."""
     columns = stack(192, 1.0)
     tip = walk(n, table, q, columns)
     finish_columns(n, table, POSE, 1.0, q, columns, tip, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     rows = 3 if table[n + TASK, KIND] == POSITION else 6
+    # The rows of J where it is wide, else its columns; each in slots of its own.
     wide = n >= rows
-    vectors = np.empty((rows, n) if wide else (n, rows))
-    for i in range(n):
-        for row in range(rows):
-            if wide:
-                vectors[row, i] = get(columns, 6 * i + row)
-            else:
-                vectors[i, row] = get(columns, 6 * i + row)
+    count, size = (rows, n) if wide else (n, rows)
+    vectors = stack(192, 1.0)
+    for k in range(count):
+        for j in range(size):
+            put(vectors, k * MAX_JOINTS + j, get(columns, 6 * j + k if wide else 6 * k + j))
     volume = 1.0
-    for k in range(vectors.shape[0]):
+    for k in range(count):
         for other in range(k):
-            vectors[k] -= np.sum(vectors[k] * vectors[other]) * vectors[other]
-        length = math.sqrt(np.sum(vectors[k] ** 2))
+            along = 0.0
+            for j in range(size):
+                along += get(vectors, k * MAX_JOINTS + j) * get(vectors, other * MAX_JOINTS + j)
+            for j in range(size):
+                left = get(vectors, k * MAX_JOINTS + j) - along * get(vectors, other * MAX_JOINTS + j)
+                put(vectors, k * MAX_JOINTS + j, left)
+        squared = 0.0
+        for j in range(size):
+            squared += get(vectors, k * MAX_JOINTS + j) ** 2
+        length = math.sqrt(squared)
         volume *= length
-        if length > 0.0:
-            vectors[k] /= length
+        for j in range(size):
+            put(vectors, k * MAX_JOINTS + j, get(vectors, k * MAX_JOINTS + j) / max(length, TINY))
     return volume

@@ -11,7 +11,6 @@ from forearm.ik.fast.layout import (
     BOUNDS,
     CENTER,
     END,
-    EXTRA_ROWS,
     GOLDEN,
     HIGHEST,
     INNER_SQUARED,
@@ -24,11 +23,12 @@ from forearm.ik.fast.layout import (
     START_SHARE,
     TASK,
 )
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.kinematics.lanes import (
     fma,
     get,
     get_lane,
+    larger,
     nearest_whole,
     put,
     put_lane,
@@ -42,28 +42,30 @@ TURNS = 1.0 / TWO_PI
 """Turns a radian."""
 
 
-@compiled
+@lean
 def beyond_reach(n, table, target):
-    """Whether the target (12 slots: the upper rows of its matrix) lies outside one of the reach bounds."""
-    beyond = False
-    for k in range(n + BOUNDS, n + EXTRA_ROWS):
-        u, v, w = table[k, POINT], table[k, POINT + 1], table[k, POINT + 2]
-        x = row_times(target, 0, u, v, w) - table[k, CENTER]
-        y = row_times(target, 1, u, v, w) - table[k, CENTER + 1]
-        z = row_times(target, 2, u, v, w) - table[k, CENTER + 2]
-        squared = x * x + y * y + z * z
-        beyond |= (squared > table[k, OUTER_SQUARED]) | (squared < table[k, INNER_SQUARED])
-    return beyond
+    """Whether the target (12 slots: the upper rows of its matrix) lies outside either reach bound."""
+    return outside_bound(table, n + BOUNDS, target) | outside_bound(table, n + BOUNDS + 1, target)
 
 
-@compiled
+@lean
+def outside_bound(table, k, target):
+    u, v, w = table[k, POINT], table[k, POINT + 1], table[k, POINT + 2]
+    x = row_times(target, 0, u, v, w) - table[k, CENTER]
+    y = row_times(target, 1, u, v, w) - table[k, CENTER + 1]
+    z = row_times(target, 2, u, v, w) - table[k, CENTER + 2]
+    squared = x * x + y * y + z * z
+    return (squared > table[k, OUTER_SQUARED]) | (squared < table[k, INNER_SQUARED])
+
+
+@lean
 def row_times(target, row, x, y, z):
     """One coordinate of the point (x, y, z) of the target's frame, in the base."""
     k = 4 * row
     return get(target, k) * x + get(target, k + 1) * y + get(target, k + 2) * z + get(target, k + 3)
 
 
-@compiled
+@lean
 def fold_target(n, table, target, folded):
     """Write B⁻¹ · target · E⁻¹ into 12 slots: the rotation by rows, then the position."""
     base, end = n + BASE, n + END
@@ -80,12 +82,12 @@ def fold_target(n, table, target, folded):
         put(folded, 9 + row, moved)
 
 
-@compiled
+@lean
 def clipped(value, low, high):
-    return min(max(value, low), high)
+    return smaller(larger(value, low), high)
 
 
-@compiled
+@lean
 def start_elsewhere(n, table, q, lane, again, seed, which):
     """Put the lanes of ``which`` where their next attempts start.
 
@@ -101,34 +103,34 @@ def start_elsewhere(n, table, q, lane, again, seed, which):
         put(q, i, where(which, fma(value - home, share, home), get(q, i)))
 
 
-@compiled
+@lean
 def start_at_seed(n, table, q, seed):
     """Attempt 0 starts at the seed, or as near as the limits let."""
     for i in range(n):
         put_lane(q, i, 0, clipped(seed[i], table[i, LOWEST], table[i, HIGHEST]))
 
 
-@compiled
+@lean
 def inside(table, i, value, near):
     """A joint's value turned into its limits, as near to ``near`` as that allows."""
     if table[i, LOW] == -math.inf and table[i, SLIDES] == 0.0:
         low, high = table[i, LOWEST], table[i, HIGHEST]
-        value -= TWO_PI * nearest_whole((value - near) * TURNS)
-        value += TWO_PI * smaller(whole_below((high - value) * TURNS), 0.0)
-        value -= TWO_PI * smaller(whole_below((value - low) * TURNS), 0.0)
+        value = value - TWO_PI * nearest_whole((value - near) * TURNS)
+        value = value + TWO_PI * smaller(whole_below((high - value) * TURNS), 0.0)
+        value = value - TWO_PI * smaller(whole_below((value - low) * TURNS), 0.0)
         # In a range of just one turn, rounding may leave the value a hair outside.
         value = clipped(value, low, high)
     return value
 
 
-@compiled
+@lean
 def write_answer(n, table, q, lane, seed, answer):
     """One lane's joint vector, into an array."""
     for i in range(n):
         answer[i] = inside(table, i, get_lane(q, i, lane), seed[i])
 
 
-@compiled
+@lean
 def write_candidate(n, table, q, lane, seed, slots):
     """One lane's joint vector, into slots."""
     for i in range(n):

@@ -36,7 +36,7 @@ from forearm.ik.fast.question import (
     write_answer,
     write_candidate,
 )
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.kinematics.lanes import (
     get,
     lane_count,
@@ -53,7 +53,7 @@ HALF_TURN = -1.0 + 1e-8
 """Cosine of a rotation below which the chord's direction is not to be trusted."""
 
 
-@compiled
+@lean
 def race(one, table, target, seed, answer):
     """Write a joint vector into ``answer``; the type of ``one`` says how many lanes run side by side.
 
@@ -143,17 +143,17 @@ def race(one, table, target, seed, answer):
     return budget if best < NEVER else -budget
 
 
-@compiled
+@lean
 def race_in_8(table, target, seed, answer):
     return race(lanes(8, 1.0), table, target, seed, answer)
 
 
-@compiled
+@lean
 def race_in_4(table, target, seed, answer):
     return race(lanes(4, 1.0), table, target, seed, answer)
 
 
-@compiled
+@lean
 def race_in_2(table, target, seed, answer):
     return race(lanes(2, 1.0), table, target, seed, answer)
 

@@ -25,7 +25,7 @@ from forearm.ik.fast.layout import (
 )
 from forearm.ik.fast.question import fold_target
 from forearm.ik.fast.race import HALF_TURN
-from forearm.kinematics.compiling import compiled
+from forearm.kinematics.compiling import lean
 from forearm.kinematics.lanes import get, put, stack
 
 ROUNDS = 16
@@ -38,7 +38,7 @@ GAIN = 0.98
 """An iteration that leaves more than this of |e|² is in vain."""
 
 
-@compiled
+@lean
 def track(table, most, targets, state, answers, iterations, crossed):
     """Follow ``targets`` (N, 4, 4); each answer is where the next step begins.
 
@@ -67,7 +67,7 @@ def track(table, most, targets, state, answers, iterations, crossed):
         state[n] = side
 
 
-@compiled
+@lean
 def descend(n, table, goal, q, best, step, columns):
     """Damped steps from ``q``; leaves the nearest in ``best``. Iterations, or minus them if in vain.
 
@@ -111,13 +111,13 @@ def descend(n, table, goal, q, best, step, columns):
     return -ROUNDS
 
 
-@compiled
+@lean
 def copy(n, slots, others):
     for i in range(n):
         put(others, i, get(slots, i))
 
 
-@compiled
+@lean
 def side_of(n, table, q, columns):
     """The sign of det J at ``q``, by elimination; 0 unless six joints make a square of it."""
     if n != 6 or table[n + TASK, KIND] != POSE:
