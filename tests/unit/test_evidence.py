@@ -17,15 +17,17 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import forearm
-from forearm.cli import BAD_INPUT, FAILED, main
+from forearm.cli import BAD_INPUT, FAILED, PASSED, main
 from forearm.errors import ArtifactError, InvalidInput
 from forearm.evidence import report, writer
+from forearm.evidence.compare import differences
 from forearm.evidence.figures import _makers as figure_makers
 from forearm.evidence.figures import load_makers, make_figures
 from forearm.evidence.figures.style import dress, inline_svg, new_figure, plain_text
 from forearm.evidence.figures.workspace import workspace_figure
 from forearm.evidence.record import CUT_SHORT, PARTIAL, SCHEMA, Metric, Outcome, Record, read_record
 from forearm.evidence.report import build_report
+from forearm.evidence.trace import read_trace, write_trace
 from forearm.evidence.writer import ArtifactWriter
 from forearm.kinematics.workspace import workspace_slice
 from forearm.tasks import square
@@ -183,6 +185,175 @@ def test_a_missing_folder_and_an_unwritable_place_are_refused(tmp_path):
     blocked.write_text("not a folder", encoding="utf-8")
     with pytest.raises(ArtifactError):
         ArtifactWriter(blocked, "test.kind", "Title")
+
+
+COLUMNS = {"time_s": np.array([0.0, 0.1, 0.2]), "q_elbow": np.array([0.0, np.nan, 0.5]), "n": np.arange(3)}
+TIMED = Metric("loop_us_per_tick", 7.5, "µs", "the loop, a tick", None, "<= 9 µs", True)
+
+
+def compared(out: Path) -> Path:
+    """An artifact with everything in it that a comparison looks at."""
+    record = Record(
+        "run.square",
+        "Title",
+        "What was done.",
+        Outcome.PASSED,
+        (*METRICS, TIMED),
+        inputs={"corners_m": [[0.1, 0.2, 0.0], [0.1, 0.3, 0.0]]},
+        configuration={"task": "square", "seed": 1},
+        seeds={"perturbation": 1},
+        failures=[{"label": "control", "text": "it strayed"}],
+        tables={"The plan": [{"what was checked": "jumps 0"}]},
+    )
+    with ArtifactWriter(out, "run.square", "Title") as artifact:
+        artifact.event(0.0, "start", "begins")
+        artifact.event(0.2, "end", "as planned")
+        artifact.write_rows("ladder", [{"label": "plain servo", "rms_error_m": 0.0126}, {"label": "other"}])
+        for name in ("trace.parquet", "rung-1.parquet"):
+            write_trace(artifact.folder, COLUMNS, name)
+        artifact.write_text("record.json", json.dumps(record.to_json()))
+        os.replace(artifact.folder, artifact.final)
+        return artifact.final
+
+
+def change_record(way, value):
+    def change(folder):
+        path = folder / "record.json"
+        data = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(with_value(data, way, value)), encoding="utf-8")
+
+    return change
+
+
+def change_text(name, old, new):
+    def change(folder):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert old in text
+        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    return change
+
+
+def change_column(name, column, values):
+    return lambda folder: write_trace(folder, {**COLUMNS, column: np.array(values)}, name)
+
+
+CHANGES = {
+    "kind": (change_record(("kind",), "run.cube"), "kind"),
+    "title": (change_record(("title",), "Another"), "title"),
+    "summary": (change_record(("summary",), "Another."), "summary"),
+    "outcome": (change_record(("outcome",), "failed"), "outcome"),
+    "task": (change_record(("configuration", "task"), "cube"), "configuration.task"),
+    "seed": (change_record(("seeds", "perturbation"), 2), "seeds.perturbation"),
+    "corner": (change_record(("inputs", "corners_m", 1, 2), -0.0), "inputs.corners_m[1][2]"),
+    "corners": (change_record(("inputs", "corners_m"), [[0.1, 0.2, 0.0]]), "inputs.corners_m"),
+    "failure": (change_record(("failures",), []), "failures"),
+    "table": (
+        change_record(("tables", "The plan", 0, "what was checked"), "jumps 1"),
+        "tables.The plan[0].what was checked",
+    ),
+    "value": (change_record(("metrics", 0, "value"), 1.4e-7), "metrics.error_m.value"),
+    "bar": (change_record(("metrics", 0, "bar"), "< 9 mm"), "metrics.error_m.bar"),
+    "source": (change_record(("metrics", 0, "source"), "0.2 mm"), "metrics.error_m.source"),
+    "verdict": (change_record(("metrics", 0, "passed"), False), "metrics.error_m.passed"),
+    "bar of a timing": (change_record(("metrics", 1, "bar"), "<= 8 µs"), "metrics.loop_us_per_tick.bar"),
+    "event": (change_text("events.jsonl", "as planned", "well"), "events.jsonl row 2.text"),
+    "an event more": (
+        change_text("events.jsonl", '{"time_s": 0.2', '{}\n{"time_s": 0.2'),
+        "rows of events.jsonl",
+    ),
+    "rung": (change_text("ladder.jsonl", "0.0126", "0.0125"), "ladder.jsonl row 1.rms_error_m"),
+    "no ladder": (lambda folder: (folder / "ladder.jsonl").unlink(), "ladder.jsonl"),
+    "another table": (lambda folder: (folder / "more.jsonl").write_text("{}\n"), "more.jsonl"),
+    "no trace": (lambda folder: (folder / "trace.parquet").unlink(), "trace.parquet"),
+    "one bit": (
+        change_column("trace.parquet", "q_elbow", [0.0, np.nan, np.nextafter(0.5, 1.0)]),
+        "q_elbow at row 2",
+    ),
+    "a sign": (
+        change_column("rung-1.parquet", "q_elbow", [-0.0, np.nan, 0.5]),
+        "rung-1.parquet q_elbow at row 0",
+    ),
+    "a type": (change_column("trace.parquet", "n", [0.0, 1.0, 2.0]), "type of n"),
+    "a column more": (change_column("trace.parquet", "more", [0.0] * 3), "columns of trace.parquet"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_comparison_sees_every_change(tmp_path, name):
+    first, second = compared(tmp_path / "first"), compared(tmp_path / "second")
+    assert differences(first, second) == []
+    change, what = CHANGES[name]
+    change(second)
+    for one, other in ((first, second), (second, first)):
+        assert [difference.what for difference in differences(one, other)] == [what]
+
+
+def test_timings_and_the_place_and_time_of_a_run_are_no_differences(tmp_path):
+    first, second = compared(tmp_path / "first"), compared(tmp_path / "second")
+    for way, value in (
+        (("metrics", 1, "value"), 99.0),
+        (("metrics", 1, "passed"), False),
+        (("command",), ["forearm", "replay"]),
+        (("started_utc",), "yesterday"),
+        (("environment",), {"cpu": "another"}),
+    ):
+        change_record(way, value)(second)
+    (second / "report.html").write_text("another page", encoding="utf-8")
+    assert differences(first, second) == []
+
+
+@pytest.mark.parametrize("content", ['{"time_s": 0', "[" * 900 + "]" * 900, "[" * 100_000])
+def test_tables_that_cannot_be_compared_are_refused(tmp_path, content):
+    first, second = compared(tmp_path / "first"), compared(tmp_path / "second")
+    (second / "events.jsonl").write_text(content, encoding="utf-8")
+    with pytest.raises(ArtifactError, match=r"events\.jsonl"):
+        differences(first, second)
+
+
+def test_a_trace_of_words_is_refused(tmp_path):
+    write_trace(tmp_path, {"time_s": np.array(["early", "late"])})
+    with pytest.raises(ArtifactError, match=r"trace\.parquet holds something else than numbers in 'time_s'"):
+        read_trace(tmp_path)
+
+
+def test_every_rung_of_the_ladder_can_be_worked_out_from_its_trace(tmp_path, capsys):
+    quick = ["--edge-seconds", "0.5", "--compare", "--out", str(tmp_path / "runs"), "--json"]
+    assert main(["run", "cube", *quick]) == PASSED
+    folder = Path(json.loads(capsys.readouterr().out)["artifact"])
+    rows = [json.loads(line) for line in (folder / "ladder.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["trace"] for row in rows] == [f"rung-{number}.parquet" for number in range(1, 7)]
+    for row in rows:
+        trace = read_trace(folder, row["trace"])
+        tips, targets = (
+            np.column_stack([trace[f"{of}_{axis}_m"] for axis in "xyz"]) for of in ("tip", "target")
+        )
+        error = np.linalg.norm(tips - targets, axis=1)
+        np.testing.assert_array_equal(error, trace["error_m"])
+        assert row["rms_error_m"] == np.sqrt(np.mean(error**2))
+        assert row["max_error_m"] == error.max()
+        assert row["contacts"] == np.count_nonzero(trace["contacts"])
+    assert (len(rows), rows[0]["contacts"] > 0) == (6, True)
+    changed = read_trace(folder, "rung-3.parquet")
+    changed["tip_x_m"] = changed["tip_x_m"] + 1e-12 * (changed["time_s"] == changed["time_s"][7])
+    write_trace(folder, changed, "rung-3.parquet")
+    assert main(["replay", str(folder)]) == FAILED
+    assert "rung-3.parquet tip_x_m at row 7" in capsys.readouterr().out
+
+
+def test_a_replay_names_what_became_different(tmp_path, capsys):
+    quick = ["--edge-seconds", "0.5", "--out", str(tmp_path / "runs"), "--json"]
+    assert main(["run", "square", *quick]) == PASSED
+    folder = Path(json.loads(capsys.readouterr().out)["artifact"])
+    assert main(["replay", str(folder)]) == PASSED
+    assert capsys.readouterr().out == "identical, bit for bit: record, tables and traces (timings aside)\n"
+    change_text("events.jsonl", "as planned", "x" * 500)(folder)
+    assert main(["replay", str(folder)]) == FAILED
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "1 difference:"
+    assert second.startswith("  events.jsonl row 6.text: xxx")
+    assert second.endswith("xxx became as planned")
+    assert len(second) < 200
 
 
 class Balance(HTMLParser):

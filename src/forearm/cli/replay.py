@@ -5,6 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+MOST = 20
+"""How many differences are printed."""
+LONGEST = 120
+"""How many characters of a value are."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, help="an evidence folder of `forearm run`")
@@ -16,6 +21,7 @@ def run(args: argparse.Namespace) -> int:
     from tempfile import TemporaryDirectory
 
     from forearm.cli import FAILED, PASSED, print_json
+    from forearm.cli._output import say
     from forearm.tasks._runner import replay_task
 
     with TemporaryDirectory() as scratch:
@@ -30,9 +36,18 @@ def run(args: argparse.Namespace) -> int:
             }
         )
     elif found:
-        print(f"{len(found)} differences:")
-        for difference in found[:20]:
-            print(f"  {difference.what}: {difference.first} became {difference.second}")
+        say(f"{len(found)} {'difference' if len(found) == 1 else 'differences'}:")
+        for difference in found[:MOST]:
+            first, second = (cut(value) for value in difference[1:])
+            say(f"  {difference.what}: {first} became {second}")
+        if len(found) > MOST:
+            say(f"  and {len(found) - MOST} more")
     else:
-        print("identical, bit for bit (timings aside)")
+        say("identical, bit for bit: record, tables and traces (timings aside)")
     return FAILED if found else PASSED
+
+
+def cut(value: object) -> str:
+    """The value's text, without its middle if it is long."""
+    text = str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from forearm.evidence.record import read_record
-from forearm.evidence.trace import read_trace
+from forearm.errors import ArtifactError
+from forearm.evidence.files import read_regular
+from forearm.evidence.record import MAX_NESTING, Record, nested_deeper_than, read_record
+from forearm.evidence.trace import TRACE, read_trace
+from forearm.spatial import Array
 
 TIMINGS = frozenset({"loop_time_ratio", "loop_us_per_tick"})
 """Metrics that measure the machine, not the run."""
+OF_ANOTHER_TIME = frozenset({"command", "started_utc", "finished_utc", "environment"})
+"""Parts of a record that say when, where and by which words a run was made, not what it was."""
+ABSENT = "absent"
 
 
 class Difference(NamedTuple):
@@ -21,38 +29,93 @@ class Difference(NamedTuple):
 
 
 def differences(first: Path, second: Path) -> list[Difference]:
-    """Every metric, failure and trace column in which two artifacts differ, at the first tick of each."""
-    one, other = read_record(first), read_record(second)
-    found = [
-        Difference(a.name, a.value, b.value)
-        for a, b in zip(one.metrics, other.metrics, strict=False)
-        if a.name not in TIMINGS and (a.name, a.value) != (b.name, b.value)
-    ]
-    if len(one.metrics) != len(other.metrics):
-        found.append(Difference("number of metrics", len(one.metrics), len(other.metrics)))
-    for what in ("outcome", "failures"):
-        if getattr(one, what) != getattr(other, what):
-            found.append(Difference(what, getattr(one, what), getattr(other, what)))
-    has_trace = [(folder / "trace.parquet").exists() for folder in (first, second)]
-    if has_trace[0] != has_trace[1]:
-        found.append(Difference("trace", *has_trace))
-    elif all(has_trace):
-        found += trace_differences(first, second)
+    """All that two artifacts say differently: records, tables and traces, of these the first row each.
+
+    Pictures and the page are made from what is compared, and are not.
+    """
+    found = list(unlike("", comparable(read_record(first)), comparable(read_record(second))))
+    for pattern, look in (("*.jsonl", rows_unlike), ("*.parquet", traces_unlike)):
+        names = [{path.name for path in folder.glob(pattern)} for folder in (first, second)]
+        for name in sorted(names[0] | names[1]):
+            there = [name in mine for mine in names]
+            if all(there):
+                found += look(first, second, name)
+            else:
+                found.append(Difference(name, *("there" if each else ABSENT for each in there)))
     return found
 
 
-def trace_differences(first: Path, second: Path) -> list[Difference]:
-    one, other = read_trace(first), read_trace(second)
-    found = []
+def comparable(record: Record) -> dict[str, Any]:
+    """What a record says of the run, metrics by name; values that measure the machine are left out."""
+    data = {name: part for name, part in record.to_json().items() if name not in OF_ANOTHER_TIME}
+    data["order of metrics"] = [metric["name"] for metric in data["metrics"]]
+    data["metrics"] = {metric["name"]: said_of(metric) for metric in data["metrics"]}
+    return data
+
+
+def said_of(metric: Mapping[str, Any]) -> dict[str, Any]:
+    hidden = {"value", "passed"} if metric["name"] in TIMINGS else set()
+    return {name: value for name, value in metric.items() if name not in hidden}
+
+
+def unlike(what: str, first: Any, second: Any) -> Iterator[Difference]:
+    """Every place at which nested plain data differ, by the way to it."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        for name in dict.fromkeys([*first, *second]):
+            way = f"{what}.{name}".removeprefix(".")
+            if name in first and name in second:
+                yield from unlike(way, first[name], second[name])
+            else:
+                yield Difference(way, first.get(name, ABSENT), second.get(name, ABSENT))
+    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        for index, (one, other) in enumerate(zip(first, second, strict=True)):
+            yield from unlike(f"{what}[{index}]", one, other)
+    # As text: 1 is not 1.0, 0.0 is not -0.0, and what is not a number equals itself.
+    elif json.dumps(first) != json.dumps(second):
+        yield Difference(what, first, second)
+
+
+def rows_unlike(first: Path, second: Path, name: str) -> list[Difference]:
+    """How many rows two tables have, or the first row in which they differ."""
+    one, other = (rows_of(folder / name) for folder in (first, second))
+    if len(one) != len(other):
+        return [Difference(f"rows of {name}", len(one), len(other))]
+    for number, (row, again) in enumerate(zip(one, other, strict=True), start=1):
+        found = list(unlike(f"{name} row {number}", row, again))
+        if found:
+            return found
+    return []
+
+
+def rows_of(path: Path) -> list[Any]:
+    try:
+        rows = [json.loads(line) for line in read_regular(path).decode("utf-8").splitlines()]
+    except (OSError, ValueError, RecursionError) as error:
+        raise ArtifactError(path.parent, f"no readable {path.name}") from error
+    if nested_deeper_than(MAX_NESTING, rows):
+        raise ArtifactError(path.parent, f"{path.name} is nested deeper than {MAX_NESTING}")
+    return rows
+
+
+def traces_unlike(first: Path, second: Path, name: str) -> list[Difference]:
+    """Every column in which two traces differ, at its first such row."""
+    one, other = (read_trace(folder, name) for folder in (first, second))
     if list(one) != list(other):
-        return [Difference("trace columns", sorted(one), sorted(other))]
-    for name, values in one.items():
-        if len(values) != len(other[name]):
-            found.append(Difference(f"rows of {name}", len(values), len(other[name])))
-            continue
-        # Bits, not values: a NaN equals itself, and -0.0 is not 0.0.
-        unequal = values.view(np.int64) != other[name].view(np.int64)
-        if unequal.any():
-            tick = int(np.argmax(unequal))
-            found.append(Difference(f"{name} at row {tick}", values[tick], other[name][tick]))
+        return [Difference(f"columns of {name}", sorted(one), sorted(other))]
+    found = []
+    for column, values in one.items():
+        again, what = other[column], column if name == TRACE else f"{name} {column}"
+        if values.dtype != again.dtype:
+            found.append(Difference(f"type of {what}", str(values.dtype), str(again.dtype)))
+        elif len(values) != len(again):
+            found.append(Difference(f"rows of {what}", len(values), len(again)))
+        elif (row := first_unequal(values, again)) is not None:
+            found.append(Difference(f"{what} at row {row}", values[row], again[row]))
     return found
+
+
+def first_unequal(values: Array, again: Array) -> int | None:
+    """The first row whose bits differ: a NaN equals itself, and -0.0 is not 0.0."""
+    bits = [np.ascontiguousarray(column).view(np.uint8) for column in (values, again)]
+    unequal = np.flatnonzero(bits[0] != bits[1])
+    return int(unequal[0]) // values.itemsize if len(unequal) else None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from forearm.control.controller import law, make_controller
+from forearm.evidence.trace import write_trace
 from forearm.ik.solve import solve
 from forearm.motion.cube import corner_points
 from forearm.motion.plan import PlanRefused
@@ -26,6 +28,8 @@ STEPS = (
     ("servo_velocity", "+ velocity", "0.088 mm"),
     ("servo_inverse", "+ inverse dynamics, exact", ""),
 )
+KEPT = ("time_s", *(f"{of}_{axis}_m" for of in ("tip", "target") for axis in "xyz"), "error_m", "contacts")
+"""What is kept of a rung's trace: all that its row is made of."""
 SOURCE_CORNERS = [0, 1, 3, 2, 0, 4, 5, 7, 6, 4, 1, 5, 3]
 """Thirteen waypoints, corners numbered x y z as bits. Twelve moves, two of them across face diagonals."""
 
@@ -34,48 +38,56 @@ def ladder_rows(
     drawing_for: Callable[[DrawingOptions], Drawing],
     options: DrawingOptions,
     bad_center_m: tuple[float, float, float],
+    folder: Path,
 ) -> list[dict[str, Any]]:
-    """One row a rung, worst first."""
+    """One row a rung, worst first; the trace behind each goes to ``folder``."""
+    rows = []
+    for number, (said, columns) in enumerate(rungs(drawing_for, options, bad_center_m), start=1):
+        trace = f"rung-{number}.parquet"
+        write_trace(folder, {name: columns[name] for name in KEPT}, trace)
+        rows.append({**said, **figures_of(columns), "trace": trace})
+    return rows
+
+
+def figures_of(columns: Mapping[str, Array]) -> dict[str, Any]:
+    """What a rung's trace comes to."""
+    error = columns["error_m"]
+    return {
+        "rms_error_m": rms(error),
+        "max_error_m": float(error.max()),
+        "contacts": int(np.count_nonzero(columns["contacts"])),
+    }
+
+
+def rungs(
+    drawing_for: Callable[[DrawingOptions], Drawing],
+    options: DrawingOptions,
+    bad_center_m: tuple[float, float, float],
+) -> Iterator[tuple[dict[str, Any], Mapping[str, Array]]]:
+    """What is said of each rung, and its trace."""
     bad = replace(options, controller="servo", center_m=bad_center_m, force=False)
     try:
         plan_drawing(drawing_for(bad), bad)
         refusal = "the plan check found nothing"
     except PlanRefused as refused:
-        refusal = str(refused)
-    rows = [
-        row(
-            drawing_for, replace(bad, force=True), "bad centre, forced", "133 mm", f"refused first: {refusal}"
-        )
-    ]
+        refusal = "; ".join(refused.report.problems)
+    forced = replace(bad, force=True)
+    yield (
+        said_of("bad centre, forced", "servo", "133 mm", f"refused first: {refusal}"),
+        perform_drawing(drawing_for(forced), forced, None)[2],
+    )
     for controller, label, source in STEPS:
-        rows.append(
-            row(drawing_for, replace(options, controller=controller), label, source, law(controller).summary)
-        )
-    rows.append(source_route_row(drawing_for(options), options))
-    return rows
+        chosen = replace(options, controller=controller)
+        columns = perform_drawing(drawing_for(chosen), chosen, None)[2]
+        yield said_of(label, controller, source, law(controller).summary), columns
+    yield source_route(drawing_for(options), options)
 
 
-def row(
-    drawing_for: Callable[[DrawingOptions], Drawing],
-    options: DrawingOptions,
-    label: str,
-    source: str,
-    note: str,
-) -> dict[str, Any]:
-    _, _, columns = perform_drawing(drawing_for(options), options, None)
-    error = columns["error_m"]
-    return {
-        "label": label,
-        "controller": options.controller,
-        "rms_error_m": rms(error),
-        "max_error_m": float(error.max()),
-        "contacts": int(np.count_nonzero(columns["contacts"])),
-        "source": source,
-        "note": note,
-    }
+def said_of(label: str, controller: str, source: str, note: str) -> dict[str, Any]:
+    return {"label": label, "controller": controller, "source": source, "note": note}
 
 
-def source_route_row(drawing: Drawing, options: DrawingOptions) -> dict[str, Any]:
+def source_route(drawing: Drawing, options: DrawingOptions) -> tuple[dict[str, Any], dict[str, Array]]:
     """Joint-space quintics between thirteen waypoints, its error against its own joint-space path."""
     robot = drawing.robot
     scene = build_scene(robot, law("servo_velocity").drives, drawing.blocks)
@@ -88,17 +100,14 @@ def source_route_row(drawing: Drawing, options: DrawingOptions) -> dict[str, Any
     joints = joint_quintics(np.array(waypoints), options.edge_seconds, scene.dt_s)
     resting = resting_tip(len(joints), scene.dt_s)
     result = run_loop(scene, make_controller("servo_velocity", scene.plant), ticks_of(joints, resting))
-    error = np.linalg.norm(tip_path(robot, result.recording.q) - tip_path(robot, joints.q), axis=1)
-    bow = bow_m(tip_path(robot, joints.q), corner_points(options.center_m, options.side_m, corners))
-    return {
-        "label": "the source's own route, its own way",
-        "controller": "servo_velocity",
-        "rms_error_m": rms(error),
-        "max_error_m": float(error.max()),
-        "contacts": int(np.count_nonzero(result.recording.contacts)),
-        "source": "0.088 mm",
-        "note": f"against its own joint-space path, which bows {bow * 1e3:.2g} mm off the straight lines",
-    }
+    tips, targets = tip_path(robot, result.recording.q), tip_path(robot, joints.q)
+    bow = bow_m(targets, corner_points(options.center_m, options.side_m, corners))
+    note = f"against its own joint-space path, which bows {bow * 1e3:.2g} mm off the straight lines"
+    columns = {"time_s": result.recording.times_s, "contacts": result.recording.contacts.astype(np.int64)}
+    for name, points in (("tip", tips), ("target", targets)):
+        columns |= {f"{name}_{axis}_m": points[:, index] for index, axis in enumerate("xyz")}
+    columns["error_m"] = np.linalg.norm(tips - targets, axis=1)
+    return said_of("the source's own route, its own way", "servo_velocity", "0.088 mm", note), columns
 
 
 def resting_tip(ticks: int, dt_s: float) -> TipReference:

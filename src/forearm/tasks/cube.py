@@ -73,7 +73,7 @@ def perform(options: Mapping[str, Any], artifact: ArtifactWriter | None) -> Reco
     record = perform_drawing(drawing_for(chosen), chosen, artifact)[0]
     configuration = {**record.configuration, "compare": compare}
     if compare and artifact:
-        artifact.write_rows("ladder", ladder_rows(drawing_for, chosen, BAD_CENTER_M))
+        artifact.write_rows("ladder", ladder_rows(drawing_for, chosen, BAD_CENTER_M, artifact.folder))
     return replace(record, configuration=configuration)
 
 
