@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forearm.dynamics.compiled import bodies_of, dynamics_scratch
+from forearm.errors import unknown_unless_in
 from forearm.kinematics.chain import chain_of
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
@@ -16,6 +17,12 @@ class ActuatorKind(StrEnum):
     """The command is the torque."""
     SERVO = "servo"
     """The command is a position: τ = Kp (command - q) - Kd qd, built into the drive."""
+
+
+def actuator_kind(given: str) -> ActuatorKind:
+    """The kind of that name, or itself; raises ``UnknownName``."""
+    unknown_unless_in("drive", given, tuple(ActuatorKind))
+    return ActuatorKind(given)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from forearm.control.gains import BANDWIDTH_RAD_S, mass_matrix
-from forearm.control.plant import ActuatorKind, Actuators, Plant
+from forearm.control.plant import ActuatorKind, Actuators, Plant, actuator_kind
 from forearm.errors import ForearmError, UnknownName
 from forearm.robots.robot import Robot
 from forearm.robots.to_mujoco import mujoco_spec
@@ -44,7 +44,7 @@ class Scene:
 
 def scene_spec(
     robot: Robot,
-    drive: ActuatorKind,
+    drive: ActuatorKind | str,
     blocks: tuple[Block, ...] = (),
     dt_s: float = DEFAULT_STEP_S,
 ) -> mujoco.MjSpec:
@@ -53,6 +53,7 @@ def scene_spec(
     The integrator is ``implicitfast``: a servo's damping over a joint's small inertia would make an
     explicit step of 2 ms unstable. States that blow up are kept, not reset, so that they are seen.
     """
+    drive = actuator_kind(drive)
     spec = mujoco_spec(robot.held_tree)
     spec.option.timestep = dt_s
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -96,11 +97,11 @@ def servo_gains(robot: Robot) -> tuple[Array, Array]:
 
 def build_scene(
     robot: Robot,
-    drive: ActuatorKind,
+    drive: ActuatorKind | str,
     blocks: tuple[Block, ...] = (),
     dt_s: float = DEFAULT_STEP_S,
 ) -> Scene:
-    """The scene as it is believed to be; ``perturbed`` makes the real one differ."""
+    """The scene as it is believed to be; ``disturbed`` makes the real one differ."""
     model = scene_spec(robot, drive, blocks, dt_s).compile()
     return Scene(robot, model, read_plant(robot, model), blocks)
 
