@@ -26,8 +26,14 @@ class Disturbance:
     """A sideways force on the tip, for half a second in the middle of the run."""
 
     def __post_init__(self) -> None:
-        if self.payload < 0.0 or self.friction_nm < 0.0 or not -1.0 < self.gain < 10.0:
-            raise InvalidInput("disturbance", f"is {self}", "Give payload, friction >= 0 and gain > -1.")
+        for name in ("payload", "friction_nm"):
+            value = getattr(self, name)
+            if not 0.0 <= value < np.inf:
+                raise InvalidInput(f"disturbance {name}", f"is {value}", "Give a finite number, 0 or more.")
+        if not -1.0 < self.gain < 10.0:
+            raise InvalidInput("disturbance gain", f"is {self.gain}", "Give a share above -1 and below 10.")
+        if not np.isfinite(self.push_n):
+            raise InvalidInput("disturbance push_n", f"is {self.push_n}", "Give a finite number.")
 
     @property
     def nothing(self) -> bool:

@@ -49,8 +49,14 @@ class Sensing:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.noise_rad, self.bias_rad, self.delay_ticks) < 0 or not 0.0 <= self.dropout < 1.0:
-            raise InvalidInput("sensing", f"is {self}", "Give magnitudes >= 0 and a dropout in [0, 1).")
+        for name in ("noise_rad", "bias_rad", "delay_ticks"):
+            value = getattr(self, name)
+            if not 0.0 <= value < np.inf:
+                raise InvalidInput(f"sensing {name}", f"is {value}", "Give a finite number, 0 or more.")
+        if not 0.0 <= self.dropout < 1.0:
+            raise InvalidInput("sensing dropout", f"is {self.dropout}", "Give a share in [0, 1).")
+        if self.seed < 0:
+            raise InvalidInput("seed", f"is {self.seed}", "Give a whole number, 0 or more.")
 
     @property
     def perfect(self) -> bool:
@@ -71,7 +77,7 @@ class ImperfectSensor:
         self.sensing, self.dt_s = sensing, dt_s
         self.random = np.random.default_rng(sensing.seed)
         self.bias = sensing.bias_rad * self.random.normal(size=len(start))
-        self.line: deque[Array] = deque([start.copy() for _ in range(sensing.delay_ticks)])
+        self.line: deque[Array] = deque([start.copy()] * sensing.delay_ticks)
         self.position, self.speed = start.copy(), np.zeros_like(start)
         self.reading = start.copy()
 

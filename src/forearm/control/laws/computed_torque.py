@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from forearm.control.controller import State, Tick, register
 from forearm.control.gains import BANDWIDTH_RAD_S
 from forearm.control.plant import ActuatorKind, Plant
-from forearm.control.torque import computed_torque_into, joint_table
+from forearm.control.torque import computed_torque_into, model_sheets
 from forearm.spatial import Array
 
 
@@ -26,20 +24,10 @@ class ComputedTorque:
 
     def __init__(self, plant: Plant) -> None:
         self.kp, self.kd = BANDWIDTH_RAD_S**2, 2.0 * BANDWIDTH_RAD_S
-        self.model = (plant.chain, plant.bodies, joint_table(plant))
-        self.scratch, self.push = plant.scratch(), np.zeros(plant.robot.dof)
+        self.model = model_sheets(plant)
 
     def command(self, state: State, reference: Tick, out: Array) -> None:
+        q, qd = state
         computed_torque_into(
-            *self.model,
-            self.kp,
-            self.kd,
-            state.q,
-            state.qd,
-            reference.q,
-            reference.q_rate,
-            reference.q_push,
-            self.scratch,
-            self.push,
-            out,
+            self.model, self.kp, self.kd, q, qd, reference.q, reference.q_rate, reference.q_push, out
         )

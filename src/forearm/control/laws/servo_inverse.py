@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from forearm.control.controller import State, Tick, register
 from forearm.control.plant import ActuatorKind, Plant
-from forearm.control.torque import joint_table, servo_inverse_into
+from forearm.control.torque import model_sheets, servo_inverse_into
 from forearm.spatial import Array
 
 
@@ -24,10 +22,7 @@ class ServoInverse:
     drives = ActuatorKind.SERVO
 
     def __init__(self, plant: Plant) -> None:
-        self.model = (plant.chain, plant.bodies, joint_table(plant))
-        self.scratch, self.tau = plant.scratch(), np.zeros(plant.robot.dof)
+        self.model = model_sheets(plant)
 
     def command(self, state: State, reference: Tick, out: Array) -> None:  # noqa: ARG002 - feedback is the drive's
-        servo_inverse_into(
-            *self.model, reference.q, reference.q_rate, reference.q_push, self.scratch, self.tau, out
-        )
+        servo_inverse_into(self.model, reference.q, reference.q_rate, reference.q_push, out)
