@@ -25,6 +25,7 @@ from forearm.evidence.figures import _makers as figure_makers
 from forearm.evidence.figures import load_makers, make_figures
 from forearm.evidence.figures.style import dress, inline_svg, new_figure, plain_text
 from forearm.evidence.figures.workspace import workspace_figure
+from forearm.evidence.readable import shown_rows
 from forearm.evidence.record import CUT_SHORT, PARTIAL, SCHEMA, Metric, Outcome, Record, read_record
 from forearm.evidence.report import build_report
 from forearm.evidence.trace import read_trace, write_trace
@@ -388,7 +389,7 @@ def test_the_report_is_whole_escaped_and_self_contained(tmp_path):
     assert not parser.scripts
     assert "A &lt;title&gt;" in page
     assert "distance &lt;to&gt; the target" in page
-    assert "1.5e-07 m" in page
+    assert ">0.00015 mm<" in page
 
 
 WORDS = st.text(max_size=8)
@@ -563,6 +564,59 @@ def test_the_command_is_kept_without_the_machines_folders(argv, command, monkeyp
 )
 def test_values_are_shown_with_their_units(value, unit, shown):
     assert Metric("name", value, unit, "meaning").shown == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "bar", "shown"),
+    [
+        (9.99992e-7, "<= 1e-06 rad", "9.9999e-07"),
+        (9.99992e-7, None, "9.9999e-07"),
+        (1.00000001e-6, "<= 1e-06 rad", "1.00000001e-06"),
+        (1e-6, "<= 1e-06 rad", "1e-06"),
+        (1.23456, "<= 1.235 rad", "1.2346"),
+        (1.23456, "<= 2 rad", "1.235"),
+        (0.99999999999, None, "1"),
+        (1.00001, None, "1"),
+        (float("nan"), "<= 1 rad", "nan"),
+    ],
+)
+def test_a_value_is_never_rounded_onto_or_past_what_it_is_held_against(value, bar, shown):
+    assert Metric("name", value, "rad", "meaning", None, bar).shown == f"{shown} rad"
+
+
+def lengths(*rows) -> list[tuple[str, str, str]]:
+    return [tuple(row) for row in shown_rows(Metric("e", value, "m", "e", *held) for value, *held in rows)]
+
+
+def test_the_lengths_of_a_row_are_in_one_unit_and_rows_below_keep_to_it():
+    assert lengths(
+        (7.238e-17, "0.008 mm", "<= 8e-07 m"),
+        (4.959e-17,),
+        (0.615,),
+        (3.407e-15, "0.088 mm, on its own path", "<= 9e-06 m"),
+        (9.9999999e-6, "9.83e-6 m", "< 1e-5 m"),
+        (0.0,),
+    ) == [
+        ("7.238e-11 µm", "8 µm", "<= 0.8 µm"),
+        ("4.959e-11 µm", "", ""),
+        ("615 mm", "", ""),
+        ("3.407e-12 mm", "0.088 mm, on its own path", "<= 0.009 mm"),
+        ("0.0099999999 mm", "0.00983 mm", "< 0.01 mm"),
+        ("0 mm", "", ""),
+    ]
+    assert lengths((2e-9,), (None, "1 mm"), (float("inf"),)) == [
+        ("2 nm", "", ""), ("-", "1 mm", ""), ("inf m", "", ""),
+    ]  # fmt: skip
+
+
+def test_an_answers_errors_are_held_against_its_tolerance(tmp_path, capsys):
+    at_zero = ["--at", *"000000"]
+    assert main(["solve", "ur5e", *at_zero, "--out", str(tmp_path), "--json"]) == PASSED
+    (folder,) = tmp_path.iterdir()
+    bars = {metric.name: (metric.bar, metric.passed) for metric in read_record(folder).metrics}
+    assert bars["position_error_m"] == ("<= 1e-06 m", True)
+    assert bars["rotation_error_rad"] == ("<= 1e-06 rad", True)
+    assert bars["limit_margin_rad"] == (None, None)
 
 
 HOSTILE_NAMES = [r"$\frac{$", "a$b$c", "$", r"\$x$", "$\\undefined$"]

@@ -14,7 +14,8 @@ from forearm.evidence.figures.drawing import drawing_figures
 from forearm.evidence.figures.drawn import read_drawn
 from forearm.evidence.figures.ladder import ladder_figure
 from forearm.evidence.figures.strokes import magnification, magnified_title, repeats
-from forearm.evidence.figures.units import at_most, envelope, length_text, metres, thin, tick_text
+from forearm.evidence.figures.units import envelope, thin, tick_text
+from forearm.evidence.readable import at_most, length_text, metres
 from forearm.evidence.record import Metric, Outcome, Record
 from forearm.evidence.report import page
 from forearm.evidence.trace import write_trace

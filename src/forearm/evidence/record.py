@@ -16,6 +16,7 @@ from typing import Any
 
 from forearm.errors import ArtifactError, shown
 from forearm.evidence.files import read_regular
+from forearm.evidence.readable import digits, first_number
 from forearm.jsonable import plain
 
 SCHEMA = "forearm.record/1"
@@ -48,12 +49,13 @@ class Metric:
 
     @property
     def shown(self) -> str:
-        """The value with its unit, to four digits."""
+        """The value with its unit, to four digits or to as many as tell it from its bar."""
         if self.value is None:
             return "-"
+        bar = first_number(self.bar)
         if self.unit == SHARE and isinstance(self.value, float):
-            return f"{100.0 * self.value:.4g} %"
-        text = f"{self.value:.4g}" if isinstance(self.value, float) else str(self.value)
+            return f"{digits(100.0 * self.value, bar)} %"
+        text = digits(self.value, bar) if isinstance(self.value, float) else str(self.value)
         return f"{text} {self.unit}".strip()
 
 

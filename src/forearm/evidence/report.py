@@ -13,6 +13,7 @@ from typing import Any
 
 from forearm.evidence.figures import make_figures
 from forearm.evidence.files import read_events, read_regular
+from forearm.evidence.readable import shown_rows
 from forearm.evidence.record import Metric, Outcome, Record, read_record
 from forearm.evidence.writer import write_whole
 
@@ -98,15 +99,15 @@ def metric_table(metrics: Any) -> str:
         *(["must hold", ""] if with_bar else []),
     ]
     rows = []
-    for metric in metrics:
+    for metric, texts in zip(metrics, shown_rows(metrics), strict=True):
         cells = [
             f"<td>{escape(metric.meaning)}</td>",
-            f'<td class="number value">{escape(metric.shown)}</td>',
+            f'<td class="number value">{escape(texts.value)}</td>',
         ]
         if with_source:
-            cells.append(f"<td>{escape(metric.source or '')}</td>")
+            cells.append(f"<td>{escape(texts.source)}</td>")
         if with_bar:
-            cells += [f"<td>{escape(metric.bar or '')}</td>", verdict_cell(metric)]
+            cells += [f"<td>{escape(texts.bar)}</td>", verdict_cell(metric)]
         rows.append("<tr>" + "".join(cells) + "</tr>")
     header = "".join(f"<th>{title}</th>" for title in head)
     return f"<table><tr>{header}</tr>{''.join(rows)}</table>"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from forearm.evidence.record import Metric, Outcome, Record
+from forearm.ik.problem import Tolerance
 from forearm.ik.result import IKResult, Posture
 from forearm.robots.load import ENDINGS, MENAGERIE
 from forearm.robots.robot import Robot
@@ -44,7 +45,7 @@ def solve_record(
     ]
     tables: dict[str, list[dict[str, Any]]] = {}
     if result.solutions:
-        metrics += posture_metrics(result.solutions[0])
+        metrics += posture_metrics(result.solutions[0], tolerance=result.tolerance)
         tables["The answer"] = joint_rows(robot, result.solutions[0])
     elif result.best_effort:
         metrics += posture_metrics(result.best_effort, "best_effort_", f"{NOT_A_SOLUTION}: ")
@@ -118,15 +119,25 @@ def pose_data(pose: Pose) -> dict[str, Any]:
     return {"position_m": pose.position_m, "quaternion_wxyz": pose.quaternion_wxyz}
 
 
-def posture_metrics(posture: Posture, prefix: str = "", note: str = "") -> list[Metric]:
-    """What the gate measured; what does not exist (a free rotation, a limit of no joint) is left out."""
+def posture_metrics(
+    posture: Posture, prefix: str = "", note: str = "", tolerance: Tolerance | None = None
+) -> list[Metric]:
+    """What the gate measured, its errors held against ``tolerance``.
+
+    What does not exist (a free rotation, a limit of no joint) is left out.
+    """
+    bars: dict[str, float] = {}
+    if tolerance is not None:
+        bars = {"position_error_m": tolerance.position_m, "rotation_error_rad": tolerance.rotation_rad}
     metrics = []
     for name, unit, meaning in QUANTITIES:
         value = getattr(posture, name)
         if name == "condition_number" and not np.isfinite(value):
             value = "infinite"
         if isinstance(value, str) or (value is not None and np.isfinite(value)):
-            metrics.append(Metric(prefix + name, value, unit, note + meaning))
+            bar = bars.get(name)
+            held = (f"<= {bar:g} {unit}", bool(float(value) <= bar)) if bar is not None else (None, None)
+            metrics.append(Metric(prefix + name, value, unit, note + meaning, None, *held))
     return metrics
 
 

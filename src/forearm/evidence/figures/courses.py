@@ -13,13 +13,11 @@ from forearm.evidence.figures.style import COLORS, GRID, INK, MUTED, SOURCE, dre
 from forearm.evidence.figures.units import (
     MOST_POINTS,
     ROUNDING_M,
-    at_most,
     envelope,
     length_axis,
-    length_text,
-    metres,
     thin,
 )
+from forearm.evidence.readable import at_most, length_text, metres
 from forearm.evidence.record import Record
 from forearm.spatial import Array
 

@@ -8,7 +8,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from forearm.evidence.figures.style import COLORS, INK, MUTED, SOURCE, dress, new_figure
-from forearm.evidence.figures.units import ROUNDING_M, at_most, length_axis, length_text, metres
+from forearm.evidence.figures.units import ROUNDING_M, length_axis
+from forearm.evidence.readable import at_most, length_text, metres
 
 LARGEST_M = 10.0
 """A run that ran away gets a bar of this length."""

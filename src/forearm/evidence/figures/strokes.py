@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 
 from forearm.evidence.figures.drawn import Drawn
 from forearm.evidence.figures.style import COLORS, INK, MUTED, dress, halo, new_figure
-from forearm.evidence.figures.units import MOST_POINTS, ROUNDING_M, at_most, length_text, thin
+from forearm.evidence.figures.units import MOST_POINTS, ROUNDING_M, thin
+from forearm.evidence.readable import at_most, length_text
 from forearm.spatial import Array
 
 VISIBLE = 0.12

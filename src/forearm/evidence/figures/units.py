@@ -1,55 +1,21 @@
-"""Lengths that span fifteen orders of magnitude, readable; and lines with fewer points but all extremes."""
+"""Axes of lengths that span fifteen orders of magnitude; and lines with fewer points but all extremes."""
 
 from __future__ import annotations
 
 import math
-import re
 from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from forearm.evidence.readable import PREFIXES
 from forearm.spatial import Array
 
-PREFIXES = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"), (1e-12, "pm"), (1e-15, "fm"))
 ROUNDING_M = 1e-12
 """Below this a distance between points a metre away is what floating point leaves, no error."""
 MOST_POINTS = 1500
 """A line on a page has no more."""
-
-
-def length_text(value_m: float | None) -> str:
-    """A length to three digits; millimetres down to 0.01 mm, as the trade writes them."""
-    if value_m is None or not math.isfinite(value_m):
-        return "diverged"
-    size = abs(value_m)
-    if size == 0.0:
-        return "0"
-    if size >= 1e3:
-        return "over 1 km"
-    for scale, unit in PREFIXES:
-        if size >= scale * (0.01 if unit == "mm" else 1.0):
-            return f"{value_m / scale:.3g} {unit}"
-    return f"under 1 {PREFIXES[-1][1]}"
-
-
-def at_most(value_m: float) -> str:
-    """``length_text`` as a bound."""
-    text = length_text(value_m)
-    return text if text.startswith(("under", "over", "diverged")) else f"at most {text}"
-
-
-def metres(text: str | None) -> float | None:
-    """The first length in a text such as "<= 0.009 mm"."""
-    found = re.search(r"([-+0-9.eE]+)\s*(mm|µm|um|nm|pm|fm|cm|m)\b", text or "")
-    if not found:
-        return None
-    unit = {"um": "µm"}.get(found[2], found[2])
-    try:
-        return float(found[1]) * (1e-2 if unit == "cm" else {name: scale for scale, name in PREFIXES}[unit])
-    except ValueError:
-        return None
 
 
 def tick_text(value_m: float, _position: int = 0) -> str:
