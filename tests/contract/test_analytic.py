@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,6 +50,26 @@ def test_both_backends_find_the_same_branches(name, arms, random, make_posture):
         assert distances == sorted(distances)
         eights += len(mine.solutions) == 8
     assert eights >= 10
+
+
+def test_axes_that_point_the_other_way_lose_no_branch(arms, random, make_posture):
+    """Left to itself EAIK calls wrong branches exact then; the gate would drop them."""
+    plain = arms["ur5e"]
+    for name in ("elbow", "wrist_1", "wrist_3"):
+        joints = tuple(
+            replace(joint, axis=-joint.axis, lower=-joint.upper, upper=-joint.lower)
+            if joint.name == name
+            else joint
+            for joint in plain.joints
+        )
+        turned = {joint.name: joint for joint in joints}
+        tree = replace(plain.tree, joints=tuple(turned.get(j.name, j) for j in plain.tree.joints))
+        arm = forearm.Arm(tree, plain.base, plain.tip, joints, plain.held)
+        for _ in range(5):
+            q = make_posture(plain, random, 0.05)
+            found = arm.ik(plain.fk(q), solver="analytic").solutions
+            assert len(found) == len(plain.ik(plain.fk(q), solver="analytic").solutions)
+            assert len(found) >= 2
 
 
 def test_the_posture_asked_about_is_among_them(arms, random, make_posture):

@@ -31,9 +31,9 @@ def pose_arms() -> dict[str, Arm]:
     arms = {name: load(name) for name in bundled_names()}
     arms = {name: arm for name, arm in arms.items() if arm.task == "pose"}
     folder = robot_data()
-    for name, (file, base, tip) in FOUND.items() if folder else ():
-        path = folder / file
-        if path.is_file():
+    for name, (file, base, tip) in FOUND.items():
+        path = folder / file if folder else None
+        if path and path.is_file():
             with warnings.catch_warnings():
                 # Meshes are missing, which kinematics do not need.
                 warnings.simplefilter("ignore", ModelWarning)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from forearm.evidence.record import Metric, Outcome, Record
+from forearm.evidence.record import SHARE, Metric, Outcome, Record
 from forearm.ik.result import IKResult, Status
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
@@ -45,6 +45,22 @@ def mean_iterations(rows: Sequence[dict[str, Any]]) -> float:
     """Over the problems that were solved; NaN if none was."""
     solved = [row["iterations"] for row in rows if row["status"] == Status.SOLVED]
     return float(np.mean(solved)) if solved else float("nan")
+
+
+def at_most(name: str, value: float, most: float, unit: str, meaning: str) -> Metric:
+    """A figure that must not be above ``most``."""
+    return Metric(name, value, unit, meaning, None, f"<= {most:g} {unit}".strip(), value <= most)
+
+
+def at_least(name: str, value: float, least: float, unit: str, meaning: str) -> Metric:
+    """A figure that must not be below ``least``; shares are between 0 and 1."""
+    bar = f">= {100.0 * least:g} %" if unit == SHARE else f">= {least:g} {unit}".strip()
+    return Metric(name, value, unit, meaning, None, bar, value >= least)
+
+
+def zero(name: str, count: int, meaning: str) -> Metric:
+    """A count of what must not happen."""
+    return Metric(name, count, "", meaning, None, "0", count == 0)
 
 
 def judged(record: Record, metrics: Sequence[Metric]) -> Record:

@@ -69,8 +69,9 @@ def beyond_reach(robot: Robot, generator: np.random.Generator) -> Array:
 
 def smooth_path(robot: Robot, generator: np.random.Generator, count: int) -> tuple[Array, Array]:
     """A start, and the poses (count, 4, 4) of the tip as the joints swing to and fro from there."""
-    room = np.where(np.isfinite(robot.upper - robot.lower), robot.upper - robot.lower, 2.0 * np.pi)
-    middle = np.where(np.isfinite(robot.upper + robot.lower), 0.5 * (robot.upper + robot.lower), 0.0)
+    limited = np.isfinite(robot.lower) & np.isfinite(robot.upper)
+    lower, upper = np.where(limited, robot.lower, -np.pi), np.where(limited, robot.upper, np.pi)
+    room, middle = upper - lower, 0.5 * (lower + upper)
     swing = 0.2 * np.minimum(room, np.pi)
     phase = generator.uniform(0.0, 2.0 * np.pi, robot.dof)
     turns = generator.integers(1, 3, robot.dof)

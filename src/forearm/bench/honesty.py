@@ -18,7 +18,7 @@ import numpy as np
 from forearm.arguments import positive, seed_number
 from forearm.bench import Measured
 from forearm.bench._reach import longest_reach
-from forearm.bench._solving import judged, uniform_in_limits
+from forearm.bench._solving import judged, uniform_in_limits, zero
 from forearm.evidence.record import Metric, Outcome, Record
 from forearm.ik.audit import PinocchioReplay
 from forearm.ik.problem import LIMIT_TOLERANCE, Tolerance
@@ -107,10 +107,6 @@ def measure(args: argparse.Namespace) -> Measured:
         seeds={"problems": args.seed},
     )
     return Measured(judged(record, metrics), {"solvers": rows})
-
-
-def zero(name: str, count: int, meaning: str) -> Metric:
-    return Metric(name, count, "", meaning, None, "0", count == 0)
 
 
 def judge_solver(

@@ -104,6 +104,7 @@ def spherical_wrist(family: Family, rotation: Any, center: Vector) -> Iterator[B
     for q1 in first_joint(family, center):
         wrist = turned(h[0], -q1, center - o[0]) + o[0]
         for q2, q3 in two_links(h[1], o[2] - o[1], o[3] - o[2], wrist - o[1]):
+            q3 = q3 * sense(h, 2)
             left = np.array([turned_back(h, (q1, q2, q3), column) for column in rotation.T]).T
             for q5 in onto_plane(h[3], h[4], h[5], left @ h[5]):
                 q4 = onto_direction(h[3], turned(h[4], q5, h[5]), left @ h[5])
@@ -118,13 +119,18 @@ def three_parallel(family: Family, rotation: Any, center: Vector) -> Iterator[Bo
         level = turned(h[0], q1, h[1])
         for q5 in onto_plane(h[1], h[4], h[5], turned(h[0], -q1, rotation @ h[5])):
             q6 = onto_direction(h[5], rotation.T @ level, turned(h[4], -q5, h[1]))
-            # R2(φ) u for a u across h2, φ the sum of θ2, θ3 and θ4.
+            # R2(φ) u for a u across h2, φ the sum of θ2, θ3 and θ4 about it.
             u = np.cross(h[1], h[0]) if not parallel(h[0], h[1]) else np.cross(h[1], h[4])
             whole = rotation @ turned(h[5], -q6, turned(h[4], -q5, u))
             across = onto_direction(h[1], u, turned(h[0], -q1, whole))
             wrist = turned(h[0], -q1, center - o[0]) + o[0] - turned(h[1], across, o[4] - o[3])
             for q2, q3 in two_links(h[1], o[2] - o[1], o[3] - o[2], wrist - o[1]):
-                yield q1, q2, q3, across - q2 - q3, q5, q6
+                yield q1, q2, q3 * sense(h, 2), (across - q2 - q3) * sense(h, 3), q5, q6
+
+
+def sense(axes: Array, joint: int) -> float:
+    """Whether the joint turns as joint 2 does, its axis being parallel, or the other way."""
+    return float(np.sign(axes[1] @ axes[joint]))
 
 
 def first_joint(family: Family, center: Vector) -> list[Interval]:
@@ -134,7 +140,7 @@ def first_joint(family: Family, center: Vector) -> list[Interval]:
 
 
 def two_links(axis: Array, a: Array, b: Array, reached: Vector) -> Iterator[tuple[Interval, Interval]]:
-    """(θ2, θ3) with R(θ2)(a + R(θ3) b) = ``reached``, all seen along ``axis``: SP3, then SP1."""
+    """(θ2, θ3), both about ``axis``, with R(θ2)(a + R(θ3) b) = ``reached`` as seen along it: SP3, SP1."""
     a, b = across(axis, a), across(axis, b)
     reached = across(axis, reached)
     # |a + R(θ) b|² = |a|² + |b|² + 2 a · R(θ) b

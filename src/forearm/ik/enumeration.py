@@ -17,6 +17,8 @@ from forearm.kinematics.screws import AXIS, POINT, screws_of
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
+PARALLEL = 1.0 - 1e-9
+"""Cosine of the angle between two axes from which they count as parallel."""
 BACKENDS = ("eaik", "ssik")
 JOINTS = (6, 7)
 
@@ -66,7 +68,7 @@ def by_eaik(robot: Robot) -> Enumerate | None:
         from eaik.IK_HP import HPRobot
     except ImportError as error:
         raise MissingExtra("EAIK", "solver 'analytic'", "analytic") from error
-    axes, offsets, end_rotation = axes_and_offsets(robot)
+    axes, offsets, end_rotation, senses = axes_and_offsets(robot)
     arm = HPRobot(axes, offsets)
     if not arm.hasKnownDecomposition():
         return None
@@ -74,7 +76,7 @@ def by_eaik(robot: Robot) -> Enumerate | None:
 
     def enumerate_branches(target: Array) -> Branches:
         found = arm.IK(turned_to_axes(target, end_rotation))
-        q = np.reshape(np.asarray(found.Q, dtype=np.float64), (-1, 6))
+        q = np.reshape(np.asarray(found.Q, dtype=np.float64), (-1, 6)) * senses
         return Branches(q, ~np.asarray(found.is_LS, dtype=np.bool_), by, complete=True)
 
     return enumerate_branches
@@ -86,27 +88,34 @@ def by_ssik(robot: Robot) -> Enumerate:
         from ssik import Manipulator
     except ImportError as error:
         raise MissingExtra("ssik", "solver 'analytic'", "analytic") from error
-    axes, offsets, end_rotation = axes_and_offsets(robot)
+    axes, offsets, end_rotation, senses = axes_and_offsets(robot)
     arm = Manipulator.from_axes(axes, offsets)
     by = f"ssik, {arm.solver_name}"
 
     def enumerate_branches(target: Array) -> Branches:
         turned = turned_to_axes(target, end_rotation)
         found = arm.solve(turned, respect_limits=False, enumerate_windings=False)
-        q = np.reshape([solution.q for solution in found], (-1, robot.dof))
+        q = np.reshape([solution.q for solution in found], (-1, robot.dof)) * senses
         return Branches(q, np.ones(len(q), dtype=np.bool_), by, complete=False)
 
     return enumerate_branches
 
 
-def axes_and_offsets(robot: Robot) -> tuple[Array, Array, Array]:
-    """At q = 0: the axes (n, 3), the way from the base over a point of each to the tip (n + 1, 3), and
-    the tip's rotation, which the backends do not take."""
+def axes_and_offsets(robot: Robot) -> tuple[Array, Array, Array, Array]:
+    """At q = 0: the axes (n, 3), the way from the base over a point of each to the tip (n + 1, 3), the tip's
+    rotation, which the backends do not take, and the joints' senses.
+
+    EAIK goes wrong, and calls it exact, where of its parallel axes one points the other way. So all are
+    pointed the same way, and a joint that is turned round has the sense -1.
+    """
     screws, n = screws_of(robot), robot.dof
-    points = screws[:n, POINT : POINT + 3]
-    tip = screws[n:, :4]
+    axes, points, tip = screws[:n, AXIS : AXIS + 3].copy(), screws[:n, POINT : POINT + 3], screws[n:, :4]
+    senses = np.ones(n)
+    for i in range(n):
+        if any(axes[i] @ axes[j] < -PARALLEL for j in range(i)):
+            senses[i], axes[i] = -1.0, -axes[i]
     stations = np.vstack([np.zeros(3), points, tip[:3, 3]])
-    return screws[:n, AXIS : AXIS + 3].copy(), np.diff(stations, axis=0), tip[:3, :3].copy()
+    return axes, np.diff(stations, axis=0), tip[:3, :3].copy(), senses
 
 
 def turned_to_axes(target: Array, end_rotation: Array) -> Array:

@@ -9,11 +9,11 @@ from forearm.kinematics.chain import (
     IDENTITY,
     SLIDES,
     chain_of,
-    compiled,
     forward_and_jacobian_into,
     moved,
     placed,
 )
+from forearm.kinematics.compiling import compiled
 from forearm.robots.robot import Robot
 from forearm.spatial import Array
 
