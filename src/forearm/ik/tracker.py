@@ -177,13 +177,14 @@ class Tracker:
                 f"[{lower[worst]:.6g}, {upper[worst]:.6g}]",
                 "Begin within the limits.",
             )
-        # The joint vector, and the side of the singularities, which is not known yet.
-        self._state = np.append(np.clip(start, lower, upper), 0.0)
+        # The joint vector, the last step, and the side of the singularities, which is not known yet.
+        self._state = np.zeros(2 * len(start) + 1)
+        self._state[: len(start)] = np.clip(start, lower, upper)
 
     @property
     def q(self) -> Array:
         """Where the arm stands (rad or m)."""
-        return self._state[:-1].copy()
+        return self._state[: self.robot.dof].copy()
 
     def step(self, target: Any) -> TrackStep:
         """The joint vector for the next pose."""

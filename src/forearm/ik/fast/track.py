@@ -23,7 +23,7 @@ from forearm.ik.fast.layout import (
     SETTINGS,
     TASK,
 )
-from forearm.ik.fast.question import fold_target
+from forearm.ik.fast.question import clipped, fold_target
 from forearm.ik.fast.race import HALF_TURN
 from forearm.kinematics.compiling import lean
 from forearm.kinematics.lanes import get, put, stack
@@ -42,29 +42,35 @@ GAIN = 0.98
 def track(table, most, targets, state, answers, iterations, crossed):
     """Follow ``targets`` (N, 4, 4); each answer is where the next step begins.
 
-    ``state`` is the joint vector to begin from and the side of the singularities it is on (see
-    ``side_of``); it ends as the last of both. ``most`` is how far each joint may move in a step.
-    ``table`` is the tracker's own: the limits that the descent is held in are narrowed to that, step by
-    step. Writes each answer, the iterations (minus them where the pose is not reached; the answer is then
-    as near as the step allows), and whether the arm changed sides.
+    ``state`` is the joint vector to begin from, the last step, and the side of the singularities (see
+    ``side_of``); it ends as the last of each. Where the arm has no joints to spare each step begins as the one
+    before it went, which carries it through singularities. Where it has, it would never come to rest.
+
+    ``most`` is how far each joint may move in a step. ``table`` is the tracker's own: the limits that the
+    descent is held in are narrowed to that, step by step. Writes each answer, the iterations (minus them
+    where the pose is not reached; the answer is then as near as the step allows), and whether the arm changed
+    sides.
     """
     n = table.shape[0] - EXTRA_ROWS
     q, best, step, columns = stack(32, 1.0), stack(32, 1.0), stack(32, 1.0), stack(192, 1.0)
     target, goal = stack(12, 1.0), stack(12, 1.0)
+    keeps_going = 1.0 if n == 6 and table[n + TASK, KIND] == POSE else 0.0
     for k in range(targets.shape[0]):
         for j in range(12):
             put(target, j, targets[k, j // 4, j % 4])
         fold_target(n, table, target, goal)
         for i in range(n):
-            put(q, i, state[i])
             table[i, LOW] = max(state[i] - most[i], table[i, LOWEST])
             table[i, HIGH] = min(state[i] + most[i], table[i, HIGHEST])
+            put(q, i, clipped(state[i] + keeps_going * state[n + i], table[i, LOW], table[i, HIGH]))
         iterations[k] = descend(n, table, goal, q, best, step, columns)
         for i in range(n):
-            state[i] = answers[k, i] = get(best, i)
+            answers[k, i] = get(best, i)
+            state[n + i] = get(best, i) - state[i] if iterations[k] > 0 else 0.0
+            state[i] = get(best, i)
         side = side_of(n, table, best, columns)
-        crossed[k] = side * state[n] < 0.0
-        state[n] = side
+        crossed[k] = side * state[2 * n] < 0.0
+        state[2 * n] = side
 
 
 @lean
