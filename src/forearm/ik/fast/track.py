@@ -43,8 +43,8 @@ def track(table, most, targets, state, answers, iterations, crossed):
     """Follow ``targets`` (N, 4, 4); each answer is where the next step begins.
 
     ``state`` is the joint vector to begin from, the last step, and the side of the singularities (see
-    ``side_of``); it ends as the last of each. Where the arm has no joints to spare each step begins as the one
-    before it went, which carries it through singularities. Where it has, it would never come to rest.
+    ``side_of``); it ends as the last of each. Where the arm has no joints to spare each step begins as the
+    one before it went, which carries it through singularities. Where it has, it would never come to rest.
 
     ``most`` is how far each joint may move in a step. ``table`` is the tracker's own: the limits that the
     descent is held in are narrowed to that, step by step. Writes each answer, the iterations (minus them
