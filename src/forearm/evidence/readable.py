@@ -62,6 +62,11 @@ def digits(value: float, held_against: float | None = None) -> str:
     return repr(value)
 
 
+def three_digits(value: float) -> str:
+    """``value`` to three digits, large numbers whole and without an exponent."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
+
+
 def side(value: float, of: float) -> int:
     return (value > of) - (value < of)
 

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from forearm.evidence.figures import make_figures
 from forearm.evidence.files import read_events, read_regular
 from forearm.evidence.readable import shown_rows
 from forearm.evidence.record import Metric, Outcome, Record, read_record
+from forearm.evidence.tables import plain_table
 from forearm.evidence.writer import write_whole
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
@@ -117,22 +118,6 @@ def verdict_cell(metric: Metric) -> str:
     if metric.passed is None:
         return "<td></td>"
     return '<td class="yes">holds</td>' if metric.passed else '<td class="no">fails</td>'
-
-
-def plain_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as they stand; numbers to seven digits."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    header = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join("<tr>" + "".join(cell(row.get(name)) for name in columns) + "</tr>" for row in rows)
-    return f"<table><tr>{header}</tr>{body}</table>"
-
-
-def cell(value: float | int | str | None) -> str:
-    if value is None:
-        return "<td>-</td>"
-    if isinstance(value, float):
-        return f'<td class="number">{value:.7g}</td>'
-    return f"<td>{escape(str(value))}</td>"
 
 
 def failure_table(record: Record) -> str:

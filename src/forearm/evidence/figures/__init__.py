@@ -1,7 +1,7 @@
 """Figures for reports: one kind of evidence a file, found by the kind in the record.
 
 A figure file registers a function that is given the artifact's folder and its record, and returns
-captions with matplotlib figures. It reads files and nothing else.
+captions with matplotlib figures, or with the rows of a table. It reads files and nothing else.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from forearm.errors import ArtifactError, shown
 from forearm.evidence.files import read_regular
 from forearm.evidence.record import Record
+from forearm.evidence.tables import Rows, plain_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Figures = list[tuple[str, "Figure"]]
+Figures = list[tuple[str, "Figure | Rows"]]
 FigureMaker = Callable[[Path, Record], Figures]
 _makers: dict[str, FigureMaker] = {}
 
@@ -43,7 +44,7 @@ def load_makers() -> None:
 
 
 def make_figures(folder: Path, record: Record) -> list[tuple[str, str]]:
-    """Captions and ``<svg>`` elements of a record's figures; none for kinds without any.
+    """Captions and ``<svg>`` or ``<table>`` elements of a record's figures; none for kinds without any.
 
     Raises ``ArtifactError`` if the files are not such as records of that kind come with.
     """
@@ -52,11 +53,16 @@ def make_figures(folder: Path, record: Record) -> list[tuple[str, str]]:
     if maker is None:
         return []
     # Imported here, since most of what reads a record draws nothing.
+    from matplotlib.figure import Figure
+
     from forearm.evidence.figures.style import inline_svg, plain_text
+
+    def element(caption: str, made: Figure | Rows) -> str:
+        return inline_svg(made, caption) if isinstance(made, Figure) else plain_table(made)
 
     try:
         with plain_text():
-            return [(caption, inline_svg(figure, caption)) for caption, figure in maker(folder, record)]
+            return [(caption, element(caption, made)) for caption, made in maker(folder, record)]
     except ArtifactError:
         raise
     # The files may hold anything, and there is no end of the ways in which a drawing can fail on it.

@@ -17,13 +17,15 @@ from forearm.evidence.figures.units import (
     length_axis,
     thin,
 )
-from forearm.evidence.readable import at_most, length_text, metres
+from forearm.evidence.readable import at_most, length_text, metres, three_digits
 from forearm.evidence.record import Record
 from forearm.spatial import Array
 
 TOUCH, LIMIT = COLORS[4], COLORS[1]
 MOST_EVENTS = 8
-FLOOR_M = 1e-15
+MOST_DOTS = 1000
+FLOOR_M = 1e-18
+"""Lower no axis begins."""
 FARTHEST_M = 10.0
 """An error beyond this runs out of the picture."""
 
@@ -37,30 +39,18 @@ def error_figure(drawn: Drawn, record: Record) -> Figure:
         (drawn.path_error_m, COLORS[2], "to the edge"),
     ]
     levels = reference_levels(record)
+    draw = dots_of_ticks if drawn.exact else band_of_ticks
     for values, color, label in lines:
-        if drawn.exact:
-            steps_of_segments(axes, drawn, values, color, label)
-        else:
-            band_of_ticks(axes, drawn, values, color, label)
+        draw(axes, drawn, values, color, label)
     low, high = error_range(drawn, [level for _, level in levels])
     length_axis(axes, "y", low, high)
-    for text, level in levels:
-        dashed_level(axes, drawn, text, level)
-    if low < ROUNDING_M:
-        axes.axhspan(low, min(ROUNDING_M, high), color=GRID, alpha=0.55, linewidth=0, zorder=0)
-        axes.annotate(
-            "rounding",
-            (drawn.time_s[-1], ROUNDING_M),
-            xytext=(-4, -4),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            fontsize=8.5,
-            color=MUTED,
-        )
     frame_time(axes, drawn)
+    mark_levels(axes, levels)
     mark_happenings(axes, drawn)
-    axes.legend(frameon=False, fontsize=8.5, ncols=4, loc="upper left", bbox_to_anchor=(0.0, -0.13))
+    if drawn.exact:
+        mark_worst(axes, drawn)
+    legend = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.13), "markerscale": 3.0 if drawn.exact else 1.0}
+    axes.legend(frameon=False, fontsize=8.5, ncols=4, **legend)
     return figure
 
 
@@ -72,12 +62,24 @@ def error_title(drawn: Drawn) -> str:
     return f"Error: RMS {length_text(rms)}, {at_most(worst)}{end}"
 
 
-def steps_of_segments(axes: Axes, drawn: Drawn, values: Array, color: str, label: str) -> None:
-    """The largest value of each segment: a curve of roundings would only look like one."""
-    starts = np.concatenate([[drawn.time_s[0]], drawn.boundaries_s, [drawn.time_s[-1]]])
-    groups = np.unique(drawn.segment)
-    tops = [max(float(values[drawn.segment == index].max()), FLOOR_M) for index in groups]
-    axes.step(starts, [*tops, tops[-1]], where="post", color=color, linewidth=1.6, label=f"{label}, largest")
+def dots_of_ticks(axes: Axes, drawn: Drawn, values: Array, color: str, label: str) -> None:
+    """A dot a tick: a curve through roundings would only look like one."""
+    some = np.flatnonzero(values > 0.0)
+    kept = some[thin(values[some], MOST_DOTS)]
+    axes.plot(drawn.time_s[kept], values[kept], ".", markersize=2.5, color=color, label=label, clip_on=False)
+
+
+def mark_worst(axes: Axes, drawn: Drawn) -> None:
+    """A ring around the one dot that the title speaks of."""
+    tick = int(np.argmax(drawn.error_m))
+    time_s, worst = float(drawn.time_s[tick]), float(drawn.error_m[tick])
+    if not worst > 0.0:
+        return
+    axes.plot(time_s, worst, "o", markersize=6, markerfacecolor="none", color=COLORS[0], clip_on=False)
+    aside = (-8, "right") if time_s > 0.85 * drawn.time_s[-1] else (8, "left")
+    text = f"{length_text(worst)} at t = {time_s:.4g} s"
+    note = axes.annotate(text, (time_s, worst), (aside[0], 0), textcoords="offset points", ha=aside[1])
+    note.set(va="center", fontsize=8.5, color=INK, path_effects=halo())
 
 
 def band_of_ticks(axes: Axes, drawn: Drawn, values: Array, color: str, label: str) -> None:
@@ -97,12 +99,20 @@ def band_of_ticks(axes: Axes, drawn: Drawn, values: Array, color: str, label: st
 
 def error_range(drawn: Drawn, levels: list[float]) -> tuple[float, float]:
     """From a decade or so under the usual error to above everything that is shown."""
-    largest = max(float(drawn.error_m.max()), *levels, 10.0 * ROUNDING_M)
+    largest = float(drawn.error_m.max())
     if drawn.exact:
-        return FLOOR_M / 2.0, 4.0 * largest
-    usual = max(float(np.percentile(drawn.path_error_m, 5.0)), 1e-4 * float(drawn.error_m.max()), FLOOR_M)
+        low = max(10.0 ** math.floor(math.log10(max(usual_least(drawn), FLOOR_M))), FLOOR_M)
+        return 0.7 * low, max(10.0 ** math.ceil(math.log10(max(largest, FLOOR_M))), 100.0 * low)
+    largest = max(largest, *levels, 10.0 * ROUNDING_M)
+    usual = max(usual_least(drawn), 1e-4 * float(drawn.error_m.max()), FLOOR_M)
     lowest = 10.0 ** math.floor(math.log10(min([usual, *levels])))
     return lowest, max(3.0 * min(largest, FARTHEST_M), 30.0 * lowest)
+
+
+def usual_least(drawn: Drawn) -> float:
+    """The error that all but a few ticks have, those aside that have none at all."""
+    some = drawn.path_error_m[drawn.path_error_m > 0.0]
+    return float(np.percentile(some, 5.0)) if len(some) else 0.0
 
 
 def reference_levels(record: Record) -> list[tuple[str, float]]:
@@ -116,19 +126,25 @@ def reference_levels(record: Record) -> list[tuple[str, float]]:
     return [(text, level) for text, level in found if level]
 
 
-def dashed_level(axes: Axes, drawn: Drawn, text: str, level: float) -> None:
-    axes.axhline(level, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    axes.annotate(
-        f"{text} {length_text(level)}",
-        (drawn.time_s[-1], level),
-        xytext=(-4, 3),
-        textcoords="offset points",
-        ha="right",
-        fontsize=8.5,
-        color=MUTED,
-        path_effects=halo(),
-        zorder=6,
+def mark_levels(axes: Axes, levels: list[tuple[str, float]]) -> None:
+    """Dashed lines, named in the margin where no curve runs; those far above the picture in words."""
+    top = axes.get_ylim()[1]
+    inside = sorted((each for each in levels if each[1] <= top), key=lambda each: each[1])
+    for index, (text, level) in enumerate(inside):
+        axes.axhline(level, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+        # Neighbours stand on either side, so that levels that lie together keep their names apart.
+        upper = index == len(inside) - 1
+        margin_note(axes, (1.0, level), f"{text}\n{length_text(level)}", "bottom" if upper else "top", "data")
+    above = [f"{text}\n{length_text(level)}" for text, level in levels if level > top]
+    if above:
+        margin_note(axes, (1.0, 1.0), "\n".join(["far above:", *above]), "top", "axes fraction")
+
+
+def margin_note(axes: Axes, place: tuple[float, float], text: str, side: str, y: str) -> None:
+    note = axes.annotate(
+        text, place, xycoords=("axes fraction", y), xytext=(6, 0), textcoords="offset points"
     )
+    note.set(va=side, fontsize=8.5, color=MUTED)
 
 
 def frame_time(axes: Axes, drawn: Drawn) -> None:
@@ -207,8 +223,8 @@ def torque_panel(axes: Axes, drawn: Drawn, joint: int) -> None:
     torque, limit = drawn.torque_nm[:, joint], float(drawn.max_effort_nm[joint])
     peak = float(np.abs(torque).max())
     dress(axes, "", "", "N·m")
-    share = f", {100.0 * peak / limit:.2g} % of the limit" if math.isfinite(limit) else ""
-    title = f"{drawn.joints[joint]}: {peak:.3g} N·m{share}"
+    share = f", {three_digits(100.0 * peak / limit)} % of the limit" if math.isfinite(limit) else ""
+    title = f"{drawn.joints[joint]}: {three_digits(peak)} N·m{share}"
     axes.set_title(title, loc="left", fontsize=9.5, color=INK, pad=5)
     kept = thin(torque, MOST_POINTS // 2)
     axes.plot(drawn.time_s[kept], torque[kept], color=COLORS[0], linewidth=1.1)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from forearm.evidence.figures import Figures, figures_for, read_rows
 from forearm.evidence.figures.style import COLORS, INK, dress, new_figure
@@ -35,14 +36,16 @@ def costs(rows: list[dict]) -> Figure:
             place = index + offset
             axes.bar(place, middle, width=0.25, color=color, label=label if index == 0 else None)
             axes.plot([place, place], [min(rounds), max(rounds)], color=INK, linewidth=0.9)
+            # At the bar's foot: at its top it would read as the value of the whisker's end.
             axes.annotate(
                 f"{middle:.3f}",
-                (place, max(rounds)),
-                xytext=(0, 2),
+                (place, 0.0),
+                xytext=(0, 4),
                 textcoords="offset points",
                 ha="center",
                 fontsize=8,
-                color=INK,
+                color="white",
+                path_effects=[withStroke(linewidth=2.0, foreground=color)],
             )
     axes.set_xticks(range(len(arms)), arms)
     axes.margins(y=0.12)

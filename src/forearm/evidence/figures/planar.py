@@ -54,10 +54,10 @@ def targets_figure(rows: list[dict], inner_m: float, outer_m: float, tolerance_m
         counts = [row["iterations"] for row in mine]
         label = f"{solver}: median {np.median(counts):.0f}, mean {np.mean(counts):.1f}"
         right.bar(np.arange(len(mine)) + offset, counts, width=0.38, color=color, label=label)
-    right.set_yscale("log")
     right.set_xticks(np.arange(0, len(first), 5))
     right.legend(frameon=False, fontsize=8.5, loc="upper left")
-    right.set_ylim(1, 3.0 * max(row["iterations"] for row in targets))
+    # Room for the legend.
+    right.set_ylim(0, 1.25 * max(row["iterations"] for row in targets))
     return figure
 
 

@@ -12,9 +12,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from forearm.evidence.figures.drawn import Drawn
-from forearm.evidence.figures.style import COLORS, INK, MUTED, dress, halo, new_figure
+from forearm.evidence.figures.labels import free_offsets
+from forearm.evidence.figures.style import INK, MUTED, dress, halo, new_figure
 from forearm.evidence.figures.units import MOST_POINTS, ROUNDING_M, thin
-from forearm.evidence.readable import at_most, length_text
+from forearm.evidence.readable import at_most
 from forearm.spatial import Array
 
 VISIBLE = 0.12
@@ -23,32 +24,45 @@ MARGIN = 0.30
 FARTHEST = 1.2
 """A path that leaves the figure by more sides than this runs out of the picture."""
 ORDER = LinearSegmentedColormap.from_list("order", ["#1d4ed8", "#7c3aed", "#db2777", "#ea580c"])
+PANEL_POINTS = 300.0
+"""About how wide a panel is, in points."""
 AZIMUTH_DEG, ELEVATION_DEG = 33.0, 24.0
 TRUE = "#d5dae1"
 
 
 def stroke_figure(drawn: Drawn) -> Figure:
-    """Two panels: the path as drawn, and with its deviation from the true edges magnified."""
+    """The path as drawn and, where that shows more, with its deviation from the true edges magnified."""
     figure = new_figure(9.4, 5.1)
     # Panels of equal scales do not reserve quite enough for their titles.
     figure.set_layout_engine("constrained", h_pad=0.12)
-    left, right = figure.subplots(1, 2)
-    flat = is_flat(drawn)
-    title = "As drawn" + (f", {drawn.cut_short}" if drawn.cut_short else "")
-    for axes, text in ((left, title), (right, magnified_title(drawn))):
-        dress(axes, text, "x (m)" if flat else "", "y (m)" if flat else "")
-        true_figure(axes, drawn)
-    draw_path(left, drawn, drawn.tip_m)
-    mark_corners(left, drawn)
-    factor = magnification(drawn)
-    if factor:
+    panels = [(drawn_title(drawn), drawn.tip_m)]
+    if is_magnified(drawn):
         edge_points = drawn.tip_m - drawn.deviation_m
-        draw_path(right, drawn, edge_points + factor * drawn.deviation_m)
-    else:
-        say(right, "No deviation to show:\nwhat is left is rounding.")
-    for axes in (left, right):
+        panels.append((magnified_title(drawn), edge_points + magnification(drawn) * drawn.deviation_m))
+    flat = is_flat(drawn)
+    for axes, (title, points) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        dress(axes, title, "x (m)" if flat else "", "y (m)" if flat else "")
+        true_figure(axes, drawn)
+        draw_path(axes, drawn, points)
         fit(axes, drawn, flat)
+    mark_corners(figure.axes[0], drawn)
     return figure
+
+
+def is_magnified(drawn: Drawn) -> bool:
+    """Whether there is a deviation, and one that cannot be seen at its true size."""
+    return magnification(drawn) > 1
+
+
+def drawn_title(drawn: Drawn) -> str:
+    """Without a second panel the first one says how far off the edges the path is."""
+    title = "As drawn" + (f", {drawn.cut_short}" if drawn.cut_short else "")
+    if is_magnified(drawn):
+        return title
+    worst = float(drawn.path_error_m.max())
+    if not magnification(drawn):
+        return f"{title}: off the edges by no more than rounding, {at_most(worst)}"
+    return f"{title}: off the edges by {at_most(worst)}"
 
 
 def magnification(drawn: Drawn) -> int:
@@ -61,11 +75,7 @@ def magnification(drawn: Drawn) -> int:
 
 def magnified_title(drawn: Drawn) -> str:
     factor, worst = magnification(drawn), float(drawn.path_error_m.max())
-    if not factor:
-        return f"Deviation: below rounding ({length_text(ROUNDING_M)})"
     times = f"{factor:,}" if factor < 10_000 else f"10{superscript(round(math.log10(factor)))}"
-    if factor == 1:
-        return f"Deviation at its true size, {at_most(worst)}"
     return f"Deviation × {times}, {at_most(worst)}"
 
 
@@ -129,24 +139,14 @@ def mark_corners(axes: Axes, drawn: Drawn) -> None:
     visits: dict[tuple, list[int]] = defaultdict(list)
     for index, corner in enumerate(drawn.corners_m):
         visits[tuple(np.round(corner, 6))].append(index)
-    corners = np.array(list(visits))
-    paper = projected(drawn, corners)
-    middle = paper.mean(axis=0)
+    paper = projected(drawn, np.array(list(visits)))
     axes.scatter(paper[:, 0], paper[:, 1], s=16, color=INK, zorder=6)
-    for point, order in zip(paper, visits.values(), strict=True):
-        away = (point - middle) / max(float(np.linalg.norm(point - middle)), 1e-12)
-        axes.annotate(
-            " · ".join(map(str, order)),
-            point,
-            xytext=13.0 * away,
-            textcoords="offset points",
-            ha="left" if away[0] > 0.35 else "right" if away[0] < -0.35 else "center",
-            va="bottom" if away[1] > 0.35 else "top" if away[1] < -0.35 else "center",
-            fontsize=8.5,
-            color=INK,
-            path_effects=halo(),
-            zorder=7,
-        )
+    labels = [" · ".join(map(str, order)) for order in visits.values()]
+    scale = PANEL_POINTS / float(np.ptp(axes.get_xlim()))
+    lines = [scale * np.column_stack(line.get_data()) for line in axes.lines]
+    for point, label, offset in zip(paper, labels, free_offsets(scale * paper, labels, lines), strict=True):
+        text = axes.annotate(label, point, xytext=offset, textcoords="offset points")
+        text.set(ha="center", va="center", fontsize=8.5, color=INK, path_effects=halo(), zorder=7)
     twice = sum(repeats(drawn.corners_m))
     note = f"{drawn.segments} segments" + (
         f", dashed: the {twice} drawn for the second time" if twice else ""
@@ -161,13 +161,6 @@ def mark_corners(axes: Axes, drawn: Drawn) -> None:
         fontsize=8.5,
         color=MUTED,
     )
-
-
-def say(axes: Axes, text: str) -> None:
-    """A word in the middle of a panel that has nothing else to show."""
-    note = axes.annotate(text, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", zorder=8)
-    note.set(fontsize=10, fontweight="bold", color=COLORS[2])
-    note.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 6})
 
 
 def fit(axes: Axes, drawn: Drawn, flat: bool) -> None:
