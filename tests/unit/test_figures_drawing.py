@@ -157,13 +157,14 @@ def test_rounding_is_called_rounding_and_drawn_tick_by_tick(tmp_path: Path) -> N
     for name in ("error_m", "path_error_m"):
         made[name] = np.where(np.arange(len(made[name])) % 7 == 0, 0.0, made[name])
         made[name][1] = 4.13e-13
+        made[name][2] = 1e-25
     folder, record = write(tmp_path, "run.cube", made)
     path, error, *_ = (figure for _, figure in drawing_figures(folder, record))
     assert "no more than rounding" in path.axes[0].get_title(loc="left")
     axes = error.axes[0]
     assert axes.get_title(loc="left") == "Error: at most 413 fm, below rounding at every tick"
     low, high = axes.get_ylim()
-    assert low >= 1e-18
+    assert low >= 1e-19
     assert high <= 1e-11
     dots = [line for line in axes.lines if line.get_marker() == "."]
     assert [line.get_linestyle() for line in dots] == ["None"] * 2
@@ -175,6 +176,9 @@ def test_rounding_is_called_rounding_and_drawn_tick_by_tick(tmp_path: Path) -> N
         assert values.min() > 0.0
     texts = [text.get_text() for text in axes.texts]
     assert "413 fm at t = 0.002 s" in texts
+    error.canvas.draw()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert all(box.x0 > 0.0 and box.x1 < error.bbox.x1 and box.y1 < error.bbox.y1 for box in boxes)
     assert "far above:\nmust hold, largest\n0.025 mm\nthe source, largest\n0.234 mm" in texts
 
 

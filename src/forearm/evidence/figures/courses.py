@@ -24,6 +24,8 @@ from forearm.spatial import Array
 TOUCH, LIMIT = COLORS[4], COLORS[1]
 MOST_EVENTS = 8
 MOST_DOTS = 1000
+OUTSTANDING = 10.0
+"""An error so many times larger than nearly all others stands out."""
 FLOOR_M = 1e-18
 """Lower no axis begins."""
 FARTHEST_M = 10.0
@@ -66,14 +68,14 @@ def dots_of_ticks(axes: Axes, drawn: Drawn, values: Array, color: str, label: st
     """A dot a tick: a curve through roundings would only look like one."""
     some = np.flatnonzero(values > 0.0)
     kept = some[thin(values[some], MOST_DOTS)]
-    axes.plot(drawn.time_s[kept], values[kept], ".", markersize=2.5, color=color, label=label, clip_on=False)
+    axes.plot(drawn.time_s[kept], values[kept], ".", markersize=2.5, color=color, label=label)
 
 
 def mark_worst(axes: Axes, drawn: Drawn) -> None:
-    """A ring around the one dot that the title speaks of."""
+    """A ring around the largest error, if it stands out: a single dot is easily overlooked."""
     tick = int(np.argmax(drawn.error_m))
     time_s, worst = float(drawn.time_s[tick]), float(drawn.error_m[tick])
-    if not worst > 0.0:
+    if not worst > OUTSTANDING * np.percentile(drawn.error_m, 99.0):
         return
     axes.plot(time_s, worst, "o", markersize=6, markerfacecolor="none", color=COLORS[0], clip_on=False)
     aside = (-8, "right") if time_s > 0.85 * drawn.time_s[-1] else (8, "left")
@@ -101,18 +103,13 @@ def error_range(drawn: Drawn, levels: list[float]) -> tuple[float, float]:
     """From a decade or so under the usual error to above everything that is shown."""
     largest = float(drawn.error_m.max())
     if drawn.exact:
-        low = max(10.0 ** math.floor(math.log10(max(usual_least(drawn), FLOOR_M))), FLOOR_M)
+        some = drawn.path_error_m[drawn.path_error_m > 0.0]
+        low = 10.0 ** math.floor(math.log10(max(some.min(initial=largest), FLOOR_M)))
         return 0.7 * low, max(10.0 ** math.ceil(math.log10(max(largest, FLOOR_M))), 100.0 * low)
     largest = max(largest, *levels, 10.0 * ROUNDING_M)
-    usual = max(usual_least(drawn), 1e-4 * float(drawn.error_m.max()), FLOOR_M)
+    usual = max(float(np.percentile(drawn.path_error_m, 5.0)), 1e-4 * float(drawn.error_m.max()), FLOOR_M)
     lowest = 10.0 ** math.floor(math.log10(min([usual, *levels])))
     return lowest, max(3.0 * min(largest, FARTHEST_M), 30.0 * lowest)
-
-
-def usual_least(drawn: Drawn) -> float:
-    """The error that all but a few ticks have, those aside that have none at all."""
-    some = drawn.path_error_m[drawn.path_error_m > 0.0]
-    return float(np.percentile(some, 5.0)) if len(some) else 0.0
 
 
 def reference_levels(record: Record) -> list[tuple[str, float]]:
