@@ -155,11 +155,15 @@ def branch_metrics(rows: Sequence[dict[str, Any]]) -> list[Metric]:
 def refusal_metrics(fields: Sequence[Field], reachable: int, seed: int) -> list[Metric]:
     """What is beyond reach is called so, and nothing else, neither by the bound nor by closed forms."""
     missed = asked = false = said = proofs = 0
+    times_us = []
     for made in fields:
         generator = np.random.default_rng([seed, 4, sum(map(ord, made.name))])
-        for _ in range(REFUSED // len(fields)):
+        for target in [beyond_reach(made.arm, generator) for _ in range(REFUSED // len(fields))]:
             asked += 1
-            missed += made.arm.ik(beyond_reach(made.arm, generator)).status is not Status.UNREACHABLE
+            begun = time.perf_counter_ns()
+            result = made.arm.ik(target)
+            times_us.append(1e-3 * (time.perf_counter_ns() - begun))
+            missed += result.status is not Status.UNREACHABLE
         count = reachable // len(fields)
         targets = np.array(
             [tip_matrix(made.arm, uniform_in_limits(made.arm, generator)) for _ in range(count)]
@@ -175,6 +179,9 @@ def refusal_metrics(fields: Sequence[Field], reachable: int, seed: int) -> list[
     return [
         zero("unreachable_missed", missed, f"of {asked} targets beyond reach not called UNREACHABLE"),
         zero("unreachable_false", false, f"of {by}"),
+        at_most(
+            "refusal_us", float(np.median(times_us)), 10.0, "µs", "arm.ik: UNREACHABLE by the reach bound"
+        ),
     ]
 
 

@@ -23,15 +23,16 @@ def ik_figures(folder: Path, record: Record) -> Figures:  # noqa: ARG001 - a fig
     solves = [row for row in read_rows(folder, "solves") if row["panel"] == NEAR]
     summary = read_rows(folder, "summary")
     best = [row for row in summary if row["setting"] == "best"]
+    names = names_in(best)
     made: Figures = [
         (
             "The share of targets that each solver had truly solved by a given time, all arms together, each "
             "at its best setting. Up and to the left is better; a curve that ends below 100 % left some.",
-            success_curves([row for row in solves if row["setting"] == "best"]),
+            success_curves([row for row in solves if row["setting"] == "best"], names),
         ),
         (
             "Median time for a target, all arms together; the thin line ends at the 99th percentile.",
-            medians([row for row in best if row["panel"] == NEAR]),
+            medians([row for row in best if row["panel"] == NEAR], names),
         ),
         (
             "What each claims with the settings that its own documentation calls it with, held against "
@@ -43,7 +44,7 @@ def ik_figures(folder: Path, record: Record) -> Figures:  # noqa: ARG001 - a fig
     ]
     hard = [row for row in best if row["panel"] != NEAR and not row["solver"].startswith(TEXTBOOK)]
     if hard:
-        made.append(("Hard targets, all of which can be reached.", hard_targets(hard)))
+        made.append(("Hard targets, all of which can be reached.", hard_targets(hard, names)))
     return made
 
 
@@ -62,11 +63,10 @@ def color_of(name: str, others: list[str]) -> tuple[str, str]:
     return palette[place % len(palette)], STYLES[place // len(palette)]
 
 
-def success_curves(rows: list[dict]) -> Figure:
+def success_curves(rows: list[dict], names: list[str]) -> Figure:
     figure = new_figure(8.4, 4.8)
     axes = dress(figure.subplots(), "Solved within a time", "time for a target, µs", "of all targets")
-    names = names_in(rows)
-    for name in names:
+    for name in names_in(rows):
         mine = [row for row in rows if row["solver"] == name]
         times = np.sort([row["time_us"] for row in mine if row["solved"]])
         share = np.arange(1, len(times) + 1) / len(mine)
@@ -83,17 +83,19 @@ def success_curves(rows: list[dict]) -> Figure:
     return figure
 
 
-def medians(rows: list[dict]) -> Figure:
+def medians(rows: list[dict], names: list[str]) -> Figure:
     rows = sorted(rows, key=lambda row: row["median_us"])
     figure = new_figure(8.4, 0.9 + 0.3 * len(rows))
     axes = dress(figure.subplots(), "Time for a target", "µs", "")
     for place, row in enumerate(rows):
-        color, _ = color_of(row["solver"], names_in(rows))
+        color, _ = color_of(row["solver"], names)
         axes.barh(place, row["median_us"], left=0.0, color=color, height=0.62)
         axes.plot([row["median_us"], row["p99_us"]], [place, place], color=INK, linewidth=0.9)
         text = f"{row['median_us']:,.4g}" if row["median_us"] < 1e4 else f"{row['median_us']:,.0f}"
         ratio = row["ratio_to_direct"]
-        beside = f"{text} µs" + (f"  ({ratio:,.3g} x)" if ratio > 1.005 else "")
+        beside = f"{text} µs" + (
+            f"  ({ratio:,.0f} x)" if ratio >= 10.0 else f"  ({ratio:.1f} x)" if ratio > 1.05 else ""
+        )
         solved = f", {row['solved_percent']:.3g} % solved" if row["solved_percent"] < 100.0 else ""
         axes.annotate(
             beside + solved,
@@ -138,15 +140,15 @@ def claims(rows: list[dict]) -> Figure:
     return figure
 
 
-def hard_targets(rows: list[dict]) -> Figure:
+def hard_targets(rows: list[dict], names: list[str]) -> Figure:
     panels = [panel for panel in dict.fromkeys(row["panel"] for row in rows) if panel != "beyond reach"]
-    names = names_in(rows)
-    figure = new_figure(8.4, 1.1 + 0.28 * len(names))
+    solvers = names_in(rows)
+    figure = new_figure(8.4, 1.1 + 0.28 * len(solvers))
     for axes, panel in zip(
         figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True
     ):
         dress(axes, panel, "solved", "")
-        for place, name in enumerate(names):
+        for place, name in enumerate(solvers):
             mine = [row for row in rows if row["solver"] == name and row["panel"] == panel]
             if not mine:
                 continue
@@ -156,7 +158,7 @@ def hard_targets(rows: list[dict]) -> Figure:
                 f"{mine[0]['solved_percent']:.4g} %", (0.02, place), va="center", fontsize=7.5, color=INK,
                 path_effects=halo(),
             )  # fmt: skip
-        axes.set_yticks(range(len(names)), names, fontsize=8.5, color=INK)
+        axes.set_yticks(range(len(solvers)), solvers, fontsize=8.5, color=INK)
         axes.set_xlim(0.0, 1.0)
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))
         axes.grid(visible=False, axis="y")
