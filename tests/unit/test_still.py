@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import forearm
 from forearm.errors import InvalidInput, NoPicture
 from forearm.robots.bundled import panda, two_link, ur5e
 from forearm.robots.robot import Robot, chain_in
@@ -19,6 +20,7 @@ from forearm.sim.offscreen import backends, open_context
 from forearm.sim.still import open_studio, render, save_png
 from forearm.sim.studio import FLOOR, PLINTH, posed, settle_floor, studio_spec
 from forearm.spatial import Pose
+from forearm.tasks._collision import NAME as COLLISION
 
 SMALL = {"width": 160, "height": 120}
 
@@ -100,6 +102,24 @@ def test_drawing_leaves_the_users_choice_of_backend_alone(arm: Robot) -> None:
     before = os.environ.get("MUJOCO_GL")
     render(arm, arm.home, **SMALL)
     assert os.environ.get("MUJOCO_GL") == before
+
+
+@drawn
+@pytest.mark.parametrize(
+    ("options", "pictures"),
+    [({"center_m": (0.4, 0.0, 0.5)}, 1), ({"center_m": (3.0, 0.0, 0.5)}, 0), ({"edge_seconds": 0.02}, 0)],
+    ids=["collides", "out of reach", "too fast"],
+)
+def test_a_plan_that_is_refused_for_a_collision_is_pictured_there(
+    tmp_path: Path, options: dict[str, object], pictures: int
+) -> None:
+    record = forearm.run("cube", out=tmp_path, **{"edge_seconds": 0.5, **options})
+    (folder,) = tmp_path.iterdir()
+    assert record.failures[0]["label"] == "planning"
+    found = [path.name for path in folder.glob("*.png")]
+    assert found == [COLLISION][:pictures]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.count("where the arm is deepest inside what it hits</figcaption>") == pictures
 
 
 def test_png_holds_the_same_pixels(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 A task file has a docstring whose first line is its help, ``add_arguments(parser)`` and
 ``perform(options, artifact) -> Record``; ``options`` is plain data, so that a replay can give it again.
+``draw`` and ``draw_refused`` put pictures of a run, and of a plan that was refused, beside the record.
 """
 
 from __future__ import annotations

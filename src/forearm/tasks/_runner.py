@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,17 +35,22 @@ def run_task(
             record = module.perform(options, artifact)
         except (PlanRefused, LostTrack, NoSolution) as refused:
             artifact.event(0.0, "refused", str(refused))
+            draw_if_possible(module.draw_refused, options, refused, artifact.folder)
             record = refusal(name, module.TITLE, options, refused)
             return artifact.finish(record), record
         except ForearmError:
             # The question was wrong, so there is nothing to keep.
             artifact.discard()
             raise
-        try:
-            module.draw(options, artifact.folder, video)
-        except NoPicture as error:
-            warnings.warn(f"no picture: {error}", stacklevel=2)
+        draw_if_possible(module.draw, options, artifact.folder, video)
         return artifact.finish(record), record
+
+
+def draw_if_possible(draw: Callable[..., None], *arguments: Any) -> None:
+    try:
+        draw(*arguments)
+    except NoPicture as error:
+        warnings.warn(f"no picture: {error}", stacklevel=3)
 
 
 def run(name: str, *, out: str | Path = "runs", video: bool = False, **options: Any) -> Record:

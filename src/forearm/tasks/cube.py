@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from forearm.errors import ForearmError
 from forearm.evidence.record import Record
 from forearm.evidence.writer import ArtifactWriter
 from forearm.kinematics.forward import tip_pose
 from forearm.motion.cube import cube
 from forearm.robots.load import load
 from forearm.sim.scene import Block
+from forearm.tasks._collision import draw_collision
 from forearm.tasks._drawing import Drawing, DrawingOptions, draw_drawing, perform_drawing
 from forearm.tasks._ladder import ladder_rows
 from forearm.tasks._options import add_drawing_arguments, drawing_options
@@ -79,3 +81,7 @@ def perform(options: Mapping[str, Any], artifact: ArtifactWriter | None) -> Reco
 
 def draw(options: Mapping[str, Any], folder: Path, video: bool) -> None:
     draw_drawing(drawing_for(chosen_options(options)), folder, video)
+
+
+def draw_refused(options: Mapping[str, Any], refused: ForearmError, folder: Path) -> None:
+    draw_collision(drawing_for(chosen_options(options)), refused, folder)

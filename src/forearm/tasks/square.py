@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from forearm.errors import ForearmError
 from forearm.evidence.record import Record
 from forearm.evidence.writer import ArtifactWriter
 from forearm.motion.route import square
 from forearm.robots.load import load
 from forearm.spatial import Pose
+from forearm.tasks._collision import draw_collision
 from forearm.tasks._drawing import Drawing, DrawingOptions, draw_drawing, perform_drawing
 from forearm.tasks._options import add_drawing_arguments, drawing_options
 
@@ -62,3 +64,7 @@ def perform(options: Mapping[str, Any], artifact: ArtifactWriter | None) -> Reco
 
 def draw(options: Mapping[str, Any], folder: Path, video: bool) -> None:
     draw_drawing(drawing_for(chosen_options(options)), folder, video)
+
+
+def draw_refused(options: Mapping[str, Any], refused: ForearmError, folder: Path) -> None:
+    draw_collision(drawing_for(chosen_options(options)), refused, folder)
