@@ -2,6 +2,7 @@
 # make test     from a fresh clone: every test
 # make install  the environment alone, with all extras
 # make check    format, lint, types, the import rule and every test: what CI runs
+# make peers    other people's solvers as well, for ``forearm bench ik`` and the tests of its adapters
 # make system   the system libraries for pictures, where they are missing and apt-get may install them
 # make evidence the artifacts behind the README's figures
 
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test install check lint system evidence clean
+.PHONY: demo test install peers check lint system evidence clean
 
 demo: $(STAMP)
 	$(BIN)/forearm run cube --compare --out runs
@@ -28,10 +29,19 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# After the environment, whose stamp stays as it is: what is added here is not needed for anything else.
+peers: $(STAMP)
+ifdef UV
+	$(UV) pip install --python $(BIN)/python --editable '.[all,peers]'
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,peers]'
+endif
+
 system:
 	ldconfig -p | grep -q libEGL.so.1 || { apt-get update -qq && apt-get install -y -qq libegl1 libgl1-mesa-dri; }
 
-evidence: $(STAMP)
+evidence: peers
+	$(BIN)/forearm bench ik --out runs
 	$(BIN)/forearm bench kernels --out runs
 	$(BIN)/forearm bench planar --out runs
 	$(BIN)/forearm bench ur5e --out runs

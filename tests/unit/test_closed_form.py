@@ -197,6 +197,7 @@ def test_the_proof_names_joint_and_branch(arms):
     held = arm.ik(target, hold={"wrist_1": 0.5})
     assert held.reason == "limits block every branch"
     assert "joint wrist_1 is" in held.proof
+    assert "rad from where it is held" in held.proof
 
 
 def test_other_arms_and_tasks_have_no_closed_form(arms, make_chain, random):

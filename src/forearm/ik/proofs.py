@@ -145,7 +145,9 @@ def by_closed_form(problem: Problem) -> Proof | None:
             return None
         q = nearest_winding(robot, np.array([angle.middle for angle in box]))
         name = branch_name(robot, q) or f"branch {number}"
-        details.append(f"{name}: joint {robot.joint_names[joint]} is {past[joint]:.3g} rad past its limit")
+        held = robot.joint_names[joint] in dict(problem.held)
+        blocked = "from where it is held" if held else "past its limit"
+        details.append(f"{name}: joint {robot.joint_names[joint]} is {past[joint]:.3g} rad {blocked}")
         if past[joint] < least:
             least, nearest = past[joint], np.clip(q, *problem.limits)
     return Proof(
