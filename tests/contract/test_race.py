@@ -49,11 +49,11 @@ def test_the_nearest_is_nearest(arms, random, make_posture):
         there = every_answer(arm, target, seed)
         least = np.linalg.norm(there - seed, axis=1).min()
         distance = np.linalg.norm(answer - seed)
-        assert distance <= np.linalg.norm(first - seed) + 1e-6
+        assert distance <= np.linalg.norm(first - seed) + 1e-3
         # Near a singularity the tolerance leaves the joints some room.
         assert distance >= least - 1e-3
         nearest += distance <= least + 1e-3
-    assert nearest >= 54
+    assert nearest >= 58
 
 
 def test_near_its_seed_every_mode_but_best_stays_there(arms, random, make_posture):
@@ -78,7 +78,7 @@ def test_the_best_by_limit_margin(arms, random, make_posture):
         most = max(margin_share(arm, q) for q in every_answer(arm, target, seed))
         assert chosen <= most + 1e-5
         best += chosen >= most - 0.05
-    assert best >= 25
+    assert best >= 36
 
 
 @pytest.mark.parametrize("name", ["ur5e", "panda", "mini_arm"])

@@ -19,7 +19,7 @@ from forearm.spatial import Array
 
 MODES = ("first", "nearest", "best")
 OBJECTIVES = {"limit_margin": MARGIN, "manipulability": MANIPULABILITY, "posture": NEAR_POSTURE}
-ENOUGH = 24
+ENOUGH = 64
 """Answers to look at before the nearest or the best of them is given."""
 NEARBY = 0.5
 """Where the nearest answer is wanted, attempts start within this share of the way to anywhere."""
