@@ -16,8 +16,11 @@ from forearm.ik.fast.layout import (
     INNER_SQUARED,
     LOW,
     LOWEST,
+    MARGIN,
+    NEAR_POSTURE,
     OUTER_SQUARED,
     POINT,
+    POSTURE,
     SPAN,
     START,
     START_SHARE,
@@ -131,7 +134,13 @@ def write_answer(n, table, q, lane, seed, answer):
 
 
 @lean
-def write_candidate(n, table, q, lane, seed, slots):
-    """One lane's joint vector, into slots."""
+def write_candidate(n, table, wanted, q, lane, seed, slots):
+    """One lane's joint vector, into slots, at the full turns that suit what is wanted best."""
     for i in range(n):
-        put(slots, i, inside(table, i, get_lane(q, i, lane), seed[i]))
+        near = seed[i]
+        low, high = table[i, LOWEST], table[i, HIGHEST]
+        if wanted == MARGIN and low > -math.inf and high < math.inf:
+            near = 0.5 * (low + high)
+        elif wanted == NEAR_POSTURE:
+            near = table[i, POSTURE]
+        put(slots, i, inside(table, i, get_lane(q, i, lane), near))

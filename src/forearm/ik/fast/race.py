@@ -109,7 +109,7 @@ def race(one, table, target, seed, answer):
                         if wanted == FIRST:
                             write_answer(n, table, q, lane, seed, answer)
                             return iteration
-                        write_candidate(n, table, q, lane, seed, found)
+                        write_candidate(n, table, wanted, q, lane, seed, found)
                         cost = cost_of(n, table, wanted, found, seed)
                         if cost < best:
                             best = cost
