@@ -37,7 +37,7 @@ class LoopResult:
     recording: Recording
     """As far as the run came; one that ran away ends with its last sound tick."""
     diverged_at_s: float | None
-    """When a state ran away or stopped being finite."""
+    """When a state ran away, stopped being finite, or left the law without an answer."""
     loop_us_per_tick: float
     """Processor time, so that another program's turn on the core is not charged to the loop."""
     bare_us_per_step: float
@@ -86,12 +86,15 @@ def run_loop(
         last = min(first + CHUNK, len(ticks))
         bare_s.append(time_bare_steps(model, data, bare))
         push.apply(data, first)
-        with warnings_into(warnings, data):
+        # A runaway is told as such, not by the overflows that follow.
+        with warnings_into(warnings, data), np.errstate(over="ignore", invalid="ignore"):
             began = time.thread_time()
-            run_chunk(model, data, eyes, servo, controller.command, ticks, recording, first, last)
+            ran = run_chunk(model, data, eyes, servo, controller.command, ticks, recording, first, last)
             loop_s.append(time.thread_time() - began)
-        note_saturation(scene, recording, first, last)
-        diverged = first_runaway(recording, first, last)
+        note_saturation(scene, recording, first, ran)
+        diverged = first_runaway(recording, first, ran)
+        if diverged is None and ran < last:
+            diverged = ran
         done = last if diverged is None else diverged
         if on_chunk and done > first:
             on_chunk(recording, first, done)
@@ -100,7 +103,7 @@ def run_loop(
     return LoopResult(
         recording=replace(recording, ticks_done=done),
         diverged_at_s=None if diverged is None else diverged * scene.dt_s,
-        loop_us_per_tick=1e6 * sum(loop_s) / last,
+        loop_us_per_tick=1e6 * sum(loop_s) / ran,
         bare_us_per_step=1e6 * sum(bare_s) / len(bare_s),
         warnings=warnings,
     )
@@ -116,24 +119,30 @@ def run_chunk(
     recording: Recording,
     first: int,
     last: int,
-) -> None:
-    """The ticks from ``first`` to ``last``. Lean on purpose: everything here is paid for every tick.
+) -> int:
+    """The ticks from ``first`` to ``last``; returns where it ended, which is at a tick without a command.
 
-    A row is kept as bytes, a third of the time that copying it into a row of an array takes.
+    Lean on purpose: everything here is paid for every tick. A row is kept as bytes, a third of the time
+    that copying it into a row of an array takes.
     """
     qpos, qvel, ctrl, step = data.qpos, data.qvel, data.ctrl, mujoco.mj_step
-    q, qd, asked, torque, contacts = [], [], [], [], []
+    q, qd, seen_q, seen_qd, readings, asked, torque, contacts = ([] for _ in range(8))
     q_row, qd_row, ctrl_row, force_row = qpos.tobytes, qvel.tobytes, ctrl.tobytes, data.actuator_force.tobytes
     # MuJoCo's own arrays: what a perfect sensor sees is the truth, at every tick, without a copy.
     state, perfect = State(qpos, qvel), sensor.perfect
-    for k in range(first, last):
+    for tick in ticks[first:last]:
         q.append(q_row())
         qd.append(qd_row())
         if not perfect:
             state = sensor.observe(qpos, qvel)
-            recording.seen_q[k], recording.seen_qd[k] = state
-            recording.reading[k] = sensor.reading
-        command(state, ticks[k], ctrl)
+            seen_q.append(state.q.tobytes())
+            seen_qd.append(state.qd.tobytes())
+            readings.append(sensor.reading.tobytes())
+        try:
+            command(state, tick, ctrl)
+        except np.linalg.LinAlgError:
+            # What a law does with a state that is no longer finite.
+            break
         asked.append(ctrl_row())
         if servo and not perfect:
             # MuJoCo's drive knows the true q; shifted by this it acts on what was seen of it.
@@ -141,13 +150,20 @@ def run_chunk(
         step(model, data)
         torque.append(force_row())
         contacts.append(data.ncon)
-    done = slice(first, last)
-    recording.q[done], recording.qd[done] = numbers(q), numbers(qd)
+    count = len(torque)
+    if not count:
+        return first
+    done = slice(first, first + count)
+    recording.q[done], recording.qd[done] = numbers(q[:count]), numbers(qd[:count])
     recording.command[done], recording.torque[done] = numbers(asked), numbers(torque)
     recording.contacts[done] = contacts
     if perfect:
         recording.seen_q[done], recording.seen_qd[done] = recording.q[done], recording.qd[done]
         recording.reading[done] = recording.q[done]
+    else:
+        recording.seen_q[done], recording.seen_qd[done] = numbers(seen_q[:count]), numbers(seen_qd[:count])
+        recording.reading[done] = numbers(readings[:count])
+    return first + count
 
 
 def numbers(rows: Sequence[bytes]) -> Array:
@@ -169,7 +185,7 @@ def time_bare_steps(model: mujoco.MjModel, data: mujoco.MjData, bare: mujoco.MjD
 def warnings_into(said: Warnings, data: mujoco.MjData) -> Iterator[None]:
     """Collect what MuJoCo warns of; left alone it goes to stderr and into a file in the user's folder."""
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: said.append((float(data.time), text.strip())))
+    mujoco.set_mju_user_warning(lambda text: said.append((round(data.time, 9), text.strip())))
     try:
         yield
     finally:
