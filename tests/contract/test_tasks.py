@@ -20,8 +20,13 @@ from forearm.evidence.compare import differences
 from forearm.evidence.record import Outcome
 from forearm.evidence.trace import read_trace
 from forearm.tasks import cube, square, task_names
-from forearm.tasks._drawing import DrawingOptions, perform_drawing
+from forearm.tasks._drawing import DrawingOptions, perform_drawing, rms
+from forearm.tasks._ladder import source_route
+from forearm.tasks._perturb import PERTURBATIONS
 from forearm.tasks._runner import replay_task, run_task
+
+HANGS_S = 3600
+"""A process that takes longer has hung; less would fail a test on a busy machine."""
 
 
 def draw(task=cube, *, controller=None, edge_seconds=2.0, center=None, make=None, sensor=None, **options):
@@ -124,11 +129,47 @@ def test_the_bad_centre_is_refused_by_link_and_obstacle_and_runs_when_forced(tmp
     assert "planning" in [failure["label"] for failure in forced["failures"]]
 
 
-def test_a_perturbed_run_degrades_and_stays_stable():
-    record, result, _ = draw(perturb={"noise": 0.001, "delay": 0.01, "payload": 0.05})
+HARDER = {"noise": 0.001, "delay": 0.01, "payload": 0.05}
+
+
+@pytest.mark.parametrize("controller", ["servo_inverse", "servo_velocity", "servo", "computed_torque"])
+def test_a_perturbed_run_degrades_and_stays_stable_and_says_what_it_is(controller):
+    record, result, _ = draw(controller=controller, perturb=HARDER)
+    clean = draw(controller=controller)[0].value("rms_error_m")
     assert record.outcome is Outcome.PASSED
     assert result.diverged_at_s is None
-    assert 1e-5 < record.value("rms_error_m") < 0.02
+    assert record.value("saturated_ticks") == 0
+    assert record.value("clean_rms_error_m") == clean
+    assert clean < record.value("rms_error_m") < clean + 0.1 * cube.SIDE_M
+    assert record.value("rms_error_ratio") == record.value("rms_error_m") / clean
+    assert record.title.endswith("UR5e, perturbed: noise 1 mm, delay 10 ms, payload 5 %")
+    assert "noise 1 mm, delay 10 ms, payload 5 %" in record.summary
+
+
+def test_a_run_that_is_not_perturbed_says_nothing_of_it():
+    record, _, _ = draw(edge_seconds=0.5, perturb={"noise": 0.0})
+    assert record.title == cube.TITLE
+    assert "erturb" not in record.summary
+    assert "clean_rms_error_m" not in [metric.name for metric in record.metrics]
+
+
+def test_a_perturbation_that_the_law_does_not_stand_fails_by_its_bar():
+    record, result, _ = draw(controller="pd_gravity", perturb=HARDER)
+    assert record.outcome is Outcome.FAILED
+    assert result.diverged_at_s is None
+    assert labels(record)[0] == "control"
+    (metric,) = [metric for metric in record.metrics if metric.name == "rms_error_m"]
+    assert metric.passed is False
+    assert "unperturbed + 10 % of a side" in metric.bar
+
+
+def test_the_sources_own_route_is_perturbed_too():
+    hurt, clean = (
+        DrawingOptions("servo_inverse", 0.5, cube.SIDE_M, cube.CENTER_M, perturb=perturb)
+        for perturb in ({"noise": 0.05}, {})
+    )
+    errors = [rms(source_route(cube.drawing_for(chosen), chosen)[1]["error_m"]) for chosen in (hurt, clean)]
+    assert errors[0] > 1.5 * errors[1]
 
 
 @pytest.mark.parametrize(
@@ -145,11 +186,67 @@ def test_a_perturbed_run_degrades_and_stays_stable():
     ],
     ids=lambda perturb: next(iter(perturb)),
 )
-def test_every_perturbation_bites_and_is_repeatable(perturb):
-    first, _, columns = draw(controller="computed_torque", edge_seconds=0.5, perturb=perturb, seed=3)
-    _, _, again = draw(controller="computed_torque", edge_seconds=0.5, perturb=perturb, seed=3)
+@pytest.mark.parametrize("controller", ["servo_inverse", "computed_torque"])
+def test_every_perturbation_bites_and_is_repeatable(perturb, controller):
+    first, _, columns = draw(controller=controller, edge_seconds=0.5, perturb=perturb, seed=3)
+    _, _, again = draw(controller=controller, edge_seconds=0.5, perturb=perturb, seed=3)
     assert first.value("rms_error_m") > 1e-6
     np.testing.assert_array_equal(columns["error_m"], again["error_m"])
+
+
+@pytest.mark.parametrize(
+    ("controller", "perturb"),
+    [
+        ("computed_torque", {"delay": 0.05}),
+        ("computed_torque", {"dropout": 0.9}),
+        ("joint_pd", {"dropout": 0.2}),
+        ("servo_inverse", {"noise": 1.0}),
+    ],
+    ids=["late", "lossy", "observer", "noisy"],
+)
+def test_a_law_that_does_not_stand_what_was_declared_is_to_blame_itself(controller, perturb):
+    record, _, _ = draw(controller=controller, perturb=perturb)
+    assert record.outcome is Outcome.FAILED
+    assert set(labels(record)) == {"control"}
+
+
+def test_a_sensor_later_than_declared_is_told_from_one_as_late_as_declared():
+    record, _, _ = draw(perturb={"delay": 0.01}, sensor=StaleSensor())
+    assert labels(record)[0] == "state"
+    assert "20 ms old, 10 ms more than declared" in record.failures[0]["text"]
+
+
+@pytest.mark.parametrize("controller", ["servo_inverse", "operational_space"])
+def test_a_runaway_tells_nothing_of_what_came_after(controller, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "cube", "--controller", controller, "--perturb", "payload=1e9"]
+    assert main([*words, "--out", str(tmp_path), "--json"]) == FAILED
+    captured = capfd.readouterr()
+    data = json.loads(captured.out)
+    metrics, columns = data["metrics"], read_trace(Path(data["artifact"]))
+    assert captured.err == ""
+    assert data["failures"][0]["label"] == "control"
+    assert "ran away" in data["failures"][0]["text"]
+    assert metrics["diverged"] == 1
+    assert metrics["final_error_m"] is None
+    assert metrics["duration_s"] == columns["time_s"][-1] < 2.0
+    assert metrics["contacts"] == np.count_nonzero(columns["contacts"])
+    for name, values in columns.items():
+        assert np.isfinite(values).all(), name
+    assert np.abs([columns[f"q_{joint}"] for joint in ("elbow", "wrist_3")]).max() < 100.0
+    assert [path.name for path in tmp_path.iterdir()] == [Path(data["artifact"]).name]
+    events = (Path(data["artifact"]) / "events.jsonl").read_text().splitlines()
+    assert json.loads(events[-1])["kind"] == "end"
+    assert "unstable" in "".join(event for event in events if json.loads(event)["kind"] == "engine")
+
+
+def test_a_busy_machine_fails_no_run(monkeypatch):
+    monkeypatch.setattr("forearm.sim.loop.LoopResult.time_ratio", property(lambda _: 7.0))
+    record, _, _ = draw(square, edge_seconds=0.5)
+    (metric,) = [metric for metric in record.metrics if metric.name == "loop_time_ratio"]
+    assert metric.bar == "<= 2"
+    assert metric.passed is False
+    assert record.outcome is Outcome.PASSED
 
 
 class WithoutGravity(ServoInverse):
@@ -214,7 +311,7 @@ class CrookedSensor:
         "wrong damping",
         "stale state",
         "swapped joints",
-        "stale state, unused",
+        "stale state, by servo",
         "crooked sensor",
     ],
 )
@@ -242,7 +339,7 @@ def test_a_replay_is_identical_here_and_in_another_process(tmp_path, capsys):
     _, found = replay_task(folder, tmp_path / "again")
     assert not found
     command = [sys.executable, "-m", "forearm", "replay", str(folder), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == PASSED, done.stderr
     assert json.loads(done.stdout)["identical"]
 
@@ -275,7 +372,7 @@ def test_the_events_tell_the_story(tmp_path):
 def test_killed_runs_leave_artifacts_that_open(tmp_path):
     script = Path(__file__).with_name("kill_runs.py")
     command = [sys.executable, str(script), str(tmp_path), "50"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["interrupted"] == 50
@@ -303,9 +400,23 @@ def test_a_figure_that_cannot_be_drawn_is_a_planning_failure_with_evidence(optio
         ["--controller", "magic"],
         ["--edge-seconds", "nan"],
         ["--edge-seconds", "1e9"],
+        ["--edge-seconds", "0.001"],
+        ["--edge-seconds", "0.001", "--force"],
+        ["--center", "nan", "0", "0"],
+        ["--perturb", "noise"],
         ["--perturb", "noise=much"],
         ["--perturb", "gremlins=1"],
         ["--perturb", "dropout=2"],
+        *(["--perturb", f"{name}={value}"] for name in PERTURBATIONS for value in ("nan", "inf", "-inf")),
+        ["--perturb", "payload=-1"],
+        ["--perturb", "gain=-1"],
+        ["--perturb", "delay=1e9"],
+        ["--perturb", "delay=9"],
+        ["--perturb", "delay=0.0005"],
+        ["--perturb", "delay=0.003"],
+        ["--perturb", "noise=1", "--perturb", "noise=2"],
+        ["--perturb", "noise=-1", "--center", "3", "0", "0"],
+        ["--perturb", "delay=1e7", "--center", "3", "0", "0"],
         ["--seed", "-1"],
         ["--side", "-1"],
     ],
@@ -317,5 +428,88 @@ def test_a_wrong_question_is_bad_input_and_leaves_nothing(options, tmp_path, cap
     except SystemExit as stop:
         code = stop.code
     assert code == 2
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "Sensing(" not in line
+    assert "np.float64" not in line
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"perturb": {"noise": "a"}},
+        {"perturb": {"noise": None}},
+        {"perturb": {"noise": True}},
+        {"perturb": {"noise": 10**400}},
+        {"perturb": {"noise": float("nan")}},
+        {"perturb": {"gremlin": 1}},
+        {"perturb": {3: 1.0}},
+        {"perturb": ["noise", 1]},
+        {"perturb": "noise=1"},
+        {"perturb": None},
+        {"edge_seconds": "2"},
+        {"edge_seconds": None},
+        {"edge_seconds": float("inf")},
+        {"side_m": [0.1]},
+        {"center_m": 0.3},
+        {"center_m": (0.3, 0.3)},
+        {"center_m": (0.3, "0.3", 0.0)},
+        {"center_m": np.full((3, 3), 0.1)},
+        {"seed": -1},
+        {"seed": 1.5},
+        {"seed": True},
+        {"force": 1},
+        {"controller": 7},
+        {"controller": "magic"},
+        {"profile": None},
+        {"profile": "magic"},
+        {"speed": 1.0},
+    ],
+    ids=str,
+)
+def test_a_wrong_option_from_python_is_refused_by_its_name(options, tmp_path):
+    with pytest.raises((forearm.InvalidInput, forearm.UnknownName)) as caught:
+        forearm.run("square", out=tmp_path / "runs", **options)
+    (name,) = options
+    words = [name, *options[name]] if isinstance(options[name], dict) else [name]
+    assert any(str(word) in str(caught.value) for word in words)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.glob("runs/*"))
+
+
+def test_what_is_merely_unusual_is_taken(tmp_path):
+    record = forearm.run(
+        "square",
+        out=tmp_path,
+        edge_seconds=np.float32(0.5),
+        center_m=np.array(square.CENTER_M),
+        seed=np.int64(3),
+        perturb={"noise": np.float64(0.001), "delay": 0},
+    )
+    assert record.title.endswith("perturbed: noise 1 mm")
+    _, found = replay_task(next(tmp_path.iterdir()), tmp_path / "again")
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"edge_seconds": "abc"},
+        {"perturb": {"noise": "abc"}},
+        {"perturb": {"delay": 1e7}},
+        {"perturb": {"gremlin": 1.0}},
+        {"perturb": [1.0]},
+        {"center_m": [0.3, None, 0.0]},
+        {"controller": ["servo"]},
+        {"seed": -4},
+    ],
+    ids=str,
+)
+def test_a_replay_of_an_edited_record_is_refused_in_one_line(change, tmp_path, capsys):
+    forearm.run("square", out=tmp_path, edge_seconds=0.5)
+    (folder,) = tmp_path.iterdir()
+    record = json.loads((folder / "record.json").read_text())
+    record["configuration"] |= change
+    (folder / "record.json").write_text(json.dumps(record))
+    assert main(["replay", str(folder)]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1

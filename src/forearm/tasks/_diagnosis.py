@@ -13,7 +13,7 @@ import numpy as np
 
 from forearm.sim.loop import LoopResult
 from forearm.sim.recording import Recording
-from forearm.sim.sensing import Sensing
+from forearm.sim.sensing import Sensing, make_sensor
 from forearm.spatial import Array
 
 LATEST_TICKS = 50
@@ -21,11 +21,9 @@ LATEST_TICKS = 50
 BETTER = 0.5
 """A delay or an order explains what was seen if it leaves less than this share of the mismatch."""
 SMOOTHING_TICKS = 3
-"""How many ticks an observer may lag behind what was declared."""
+"""How many ticks another sensor's observer may lag behind what was declared."""
 NOTICEABLE_RAD = 1e-4
 """A mismatch of seen and true positions below this is not looked into."""
-
-
 OFFSET_RAD = 2e-3
 """A constant offset of a reading below this is not looked into; a delay makes a smaller one."""
 
@@ -40,28 +38,42 @@ def sensing_failures(
 ) -> list[Failure]:
     """What is wrong with what the controller was told, beyond what was declared.
 
-    A stale state fits the truth of some ticks ago, a wrong joint order fits it with columns swapped; a
-    sensor that is off by a constant is no matter of the state but of perception.
+    It is held against what sensors as declared would have told of the true motion. A stale state fits that
+    of some ticks ago, a wrong joint order fits it with columns swapped; a sensor that is off by a constant
+    is no matter of the state but of perception.
     """
     ticks = recording.ticks_done
-    true, seen = recording.q[:ticks], recording.seen_q[:ticks]
-    if ticks <= LATEST_TICKS or not np.isfinite(seen).all():
+    seen = recording.seen_q[:ticks]
+    expected, readings = as_declared(recording, dt_s, declared)
+    if ticks <= LATEST_TICKS or not np.isfinite(seen).all() or np.array_equal(seen, expected):
         return []
-    order = best_order(true, seen)
+    order = best_order(expected, seen)
     if order is not None:
         swapped = ", ".join(f"{names[a]} as {names[b]}" for b, a in enumerate(order) if a != b)
         return [Failure("state", f"the joints arrive in the wrong order: {swapped}")]
-    found = offset_failures(recording.reading[:ticks] - true, names, declared)
-    mismatch = spread(seen - true)
+    found = offset_failures(recording.reading[:ticks] - readings, names, declared)
+    mismatch = spread(seen - expected)
     if mismatch <= NOTICEABLE_RAD + 3.0 * declared.noise_rad:
         return found
-    lags = [spread(seen[lag:] - true[: ticks - lag]) for lag in range(LATEST_TICKS)]
-    lag = int(np.argmin(lags))
-    excess = lag - declared.delay_ticks
-    if lags[lag] < BETTER * mismatch and excess > SMOOTHING_TICKS:
-        age = f"the state is {lag * dt_s * 1e3:.0f} ms old, {excess * dt_s * 1e3:.0f} ms more than declared"
-        found.append(Failure("state", age))
+    lags = [spread(seen[lag:] - expected[: ticks - lag]) for lag in range(LATEST_TICKS)]
+    excess = int(np.argmin(lags))
+    if lags[excess] < BETTER * mismatch and excess > SMOOTHING_TICKS:
+        old, more = (late * dt_s * 1e3 for late in (declared.delay_ticks + excess, excess))
+        found.append(Failure("state", f"the state is {old:.0f} ms old, {more:.0f} ms more than declared"))
     return found
+
+
+def as_declared(recording: Recording, dt_s: float, declared: Sensing) -> tuple[Array, Array]:
+    """What sensors as declared, and the observer behind them, tell of the true motion: seen q, readings."""
+    true = recording.q[: recording.ticks_done]
+    if declared.perfect:
+        return true, true
+    sensor = make_sensor(declared, dt_s, true[0])
+    seen, readings = np.empty_like(true), np.empty_like(true)
+    for tick, (q, qd) in enumerate(zip(true, recording.qd, strict=False)):
+        seen[tick] = sensor.observe(q, qd).q
+        readings[tick] = sensor.reading
+    return seen, readings
 
 
 def offset_failures(offsets: Array, names: Sequence[str], declared: Sensing) -> list[Failure]:

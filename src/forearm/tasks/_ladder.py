@@ -20,7 +20,15 @@ from forearm.sim.loop import run_loop
 from forearm.sim.recording import ticks_of
 from forearm.sim.scene import build_scene
 from forearm.spatial import Array, Pose
-from forearm.tasks._drawing import Drawing, DrawingOptions, perform_drawing, plan_drawing, rms, tip_path
+from forearm.tasks._drawing import (
+    Drawing,
+    DrawingOptions,
+    perform_drawing,
+    perturbation_of,
+    plan_drawing,
+    rms,
+    tip_path,
+)
 
 STEPS = (
     ("servo", "plain servo", "13 mm"),
@@ -99,11 +107,20 @@ def source_route(drawing: Drawing, options: DrawingOptions) -> tuple[dict[str, A
         waypoints.append(q)
     joints = joint_quintics(np.array(waypoints), options.edge_seconds, scene.dt_s)
     resting = resting_tip(len(joints), scene.dt_s)
-    result = run_loop(scene, make_controller("servo_velocity", scene.plant), ticks_of(joints, resting))
-    tips, targets = tip_path(robot, result.recording.q), tip_path(robot, joints.q)
-    bow = bow_m(targets, corner_points(options.center_m, options.side_m, corners))
+    perturbation = perturbation_of(drawing, options)
+    rows = run_loop(
+        scene,
+        make_controller("servo_velocity", scene.plant),
+        ticks_of(joints, resting),
+        sensing=perturbation.sensing,
+        disturbance=perturbation.disturbance,
+    ).recording
+    ran = slice(rows.ticks_done)
+    path = tip_path(robot, joints.q)
+    tips, targets = tip_path(robot, rows.q[ran]), path[ran]
+    bow = bow_m(path, corner_points(options.center_m, options.side_m, corners))
     note = f"against its own joint-space path, which bows {bow * 1e3:.2g} mm off the straight lines"
-    columns = {"time_s": result.recording.times_s, "contacts": result.recording.contacts.astype(np.int64)}
+    columns = {"time_s": rows.times_s[ran], "contacts": rows.contacts[ran].astype(np.int64)}
     for name, points in (("tip", tips), ("target", targets)):
         columns |= {f"{name}_{axis}_m": points[:, index] for index, axis in enumerate("xyz")}
     columns["error_m"] = np.linalg.norm(tips - targets, axis=1)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from forearm.arguments import seed_number
-from forearm.tasks._perturb import PERTURBATIONS, parse_perturbations
+from forearm.errors import InvalidInput, shown, unknown_unless_in
+from forearm.tasks._perturb import PERTURBATIONS, checked_perturbations, number, parse_perturbations
 
 
 def add_drawing_arguments(
@@ -34,7 +40,7 @@ def add_drawing_arguments(
     parser.add_argument(
         "--profile", choices=("quintic", "cubic", "trapezoid"), default="quintic", help="speed along an edge"
     )
-    listed = "; ".join(f"{name}: {meaning}" for name, meaning in PERTURBATIONS.items())
+    listed = "; ".join(f"{name}: {kind.meaning}" for name, kind in PERTURBATIONS.items())
     parser.add_argument(
         "--perturb", action="append", default=[], metavar="NAME=VALUE", help=f"make it harder. {listed}"
     )
@@ -54,3 +60,43 @@ def drawing_options(args: argparse.Namespace) -> dict[str, Any]:
         "seed": args.seed,
         "force": args.force,
     }
+
+
+def checked_options(task: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """``defaults`` with ``options`` in their place, each of its default's kind.
+
+    Raises ``UnknownName`` for an option that there is not and ``InvalidInput`` for a value of another kind.
+    """
+    checked = dict(defaults)
+    for name, value in options.items():
+        unknown_unless_in(f"option of {task}", name, tuple(defaults))
+        checked[name] = like(defaults[name], name, value)
+    return checked
+
+
+def like(default: Any, name: str, value: Any) -> Any:
+    """``value`` if it is of the kind of ``default``, its numbers as Python's own."""
+    if isinstance(default, Mapping):
+        return checked_perturbations(value)
+    if isinstance(default, tuple):
+        return numbers(name, value, len(default))
+    if isinstance(default, bool):
+        good, fix = isinstance(value, bool), "Give True or False."
+    elif isinstance(default, int):
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        good, fix = whole and int(value) >= 0, "Give a whole number, 0 or more."
+    elif isinstance(default, float):
+        good, fix = math.isfinite(number(value)), "Give a number."
+    else:
+        good, fix = isinstance(value, str), "Give a name."
+    if not good:
+        raise InvalidInput(name, f"is {shown(value)}", fix)
+    return type(default)(value)
+
+
+def numbers(name: str, values: Any, count: int) -> tuple[float, ...]:
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    found = tuple(map(number, listed)) if isinstance(listed, (list, tuple)) else ()
+    if len(found) != count or not all(map(math.isfinite, found)):
+        raise InvalidInput(name, f"is {shown(values)}", f"Give {count} numbers.")
+    return found

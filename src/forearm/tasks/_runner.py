@@ -9,13 +9,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forearm.errors import ArtifactError, ForearmError, NoPicture, NoSolution, shown, unknown_unless_in
+from forearm.errors import (
+    ArtifactError,
+    ForearmError,
+    InvalidInput,
+    NoPicture,
+    NoSolution,
+    UnknownName,
+    shown,
+)
 from forearm.evidence.compare import Difference, differences
 from forearm.evidence.record import Outcome, Record, read_record
 from forearm.evidence.writer import ArtifactWriter
 from forearm.motion.follow import LostTrack
 from forearm.motion.plan import PlanRefused
 from forearm.tasks import task_module
+from forearm.tasks._options import checked_options
 
 
 def run_task(
@@ -27,6 +36,7 @@ def run_task(
     draw, pictures are left out with a warning.
     """
     module = task_module(name)
+    options = checked_options(name, options, default_options(module))
     configuration, seeds = {"task": name, **options}, {"perturbation": options.get("seed", 0)}
     with ArtifactWriter(
         out, f"run.{name}", module.TITLE, configuration=configuration, seeds=seeds
@@ -57,14 +67,10 @@ def run(name: str, *, out: str | Path = "runs", video: bool = False, **options: 
     """Run a task as the command does; ``options`` are the command's, in Python's spelling.
 
     ``forearm.run("cube", edge_seconds=0.5, perturb={"noise": 0.001})``. Returns the record; the artifact
-    lies under ``out``. Raises ``UnknownName`` for an option that the task does not have.
+    lies under ``out``. Raises ``UnknownName`` for an option that the task does not have, and
+    ``InvalidInput`` for a value that is none of the option's.
     """
-    module = task_module(name)
-    chosen = module.options_from(parsed_defaults(module))
-    for option, value in options.items():
-        unknown_unless_in(f"option of {name}", option, tuple(chosen))
-        chosen[option] = value
-    return run_task(name, chosen, out, video)[1]
+    return run_task(name, options, out, video)[1]
 
 
 def refusal(name: str, title: str, options: Mapping[str, Any], refused: ForearmError) -> Record:
@@ -88,28 +94,28 @@ def replay_task(folder: Path, out: str | Path) -> tuple[Path, list[Difference]]:
         raise ArtifactError(folder, "was cut short", "There is nothing to hold a second run against.")
     options = dict(record.configuration)
     name = options.pop("task", None)
-    if not record.kind.startswith("run.") or name is None:
+    if not record.kind.startswith("run.") or not isinstance(name, str):
         raise ArtifactError(folder, f"is of kind {shown(record.kind)}", "Only runs of tasks can be replayed.")
     if record.kind != f"run.{name}":
         raise ArtifactError(folder, f"is of kind {shown(record.kind)}, but its task is {shown(name)}")
-    again, _ = run_task(str(name), restored(task_module(str(name)), options, folder), out)
+    again, _ = run_task(name, restored(task_module(name), name, options, folder), out)
     return again, differences(folder, again)
 
 
-def restored(module: ModuleType, options: dict[str, Any], folder: Path) -> dict[str, Any]:
+def restored(module: ModuleType, name: str, options: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The options of a record, checked: an artifact may come from anywhere."""
-    defaults = module.options_from(parsed_defaults(module))
+    defaults = default_options(module)
     if set(options) != set(defaults):
         odd = sorted(set(options) ^ set(defaults))
         raise ArtifactError(folder, f"record.json's configuration does not fit the task: {', '.join(odd)}")
-    for name, value in options.items():
-        if isinstance(defaults[name], tuple):
-            value = tuple(value) if isinstance(value, list) else value
-            options[name] = value
-        kinds = (int, float) if isinstance(defaults[name], float) else (type(defaults[name]),)
-        if not isinstance(value, kinds):
-            raise ArtifactError(folder, f"record.json's {name} is {value!r}")
-    return options
+    try:
+        return checked_options(name, options, defaults)
+    except (InvalidInput, UnknownName) as error:
+        raise ArtifactError(folder, f"record.json: {str(error).rstrip('.')}") from error
+
+
+def default_options(module: ModuleType) -> dict[str, Any]:
+    return module.options_from(parsed_defaults(module))
 
 
 def parsed_defaults(module: ModuleType) -> argparse.Namespace:
