@@ -585,28 +585,29 @@ def test_a_value_is_never_rounded_onto_or_past_what_it_is_held_against(value, ba
 
 
 def lengths(*rows) -> list[tuple[str, str, str]]:
-    return [tuple(row) for row in shown_rows(Metric("e", value, "m", "e", *held) for value, *held in rows)]
+    return [tuple(row) for row in shown_rows([Metric("e", value, "m", "e", *held) for value, *held in rows])]
 
 
-def test_the_lengths_of_a_row_are_in_one_unit_and_rows_below_keep_to_it():
+def test_the_lengths_of_a_row_are_in_one_unit_and_rows_share_it_where_it_fits():
     assert lengths(
         (7.238e-17, "0.008 mm", "<= 8e-07 m"),
+        (2.001e-16, "0.013 mm", "<= 2e-06 m"),
         (4.959e-17,),
-        (0.615,),
-        (3.407e-15, "0.088 mm, on its own path", "<= 9e-06 m"),
-        (9.9999999e-6, "9.83e-6 m", "< 1e-5 m"),
         (0.0,),
+        (1.5,),
+        (9.9999999e-10, "9.83e-10 m", "< 1e-9 m"),
     ) == [
-        ("7.238e-11 µm", "8 µm", "<= 0.8 µm"),
-        ("4.959e-11 µm", "", ""),
-        ("615 mm", "", ""),
-        ("3.407e-12 mm", "0.088 mm, on its own path", "<= 0.009 mm"),
-        ("0.0099999999 mm", "0.00983 mm", "< 0.01 mm"),
+        ("7.238e-14 mm", "0.008 mm", "<= 0.0008 mm"),
+        ("2.001e-13 mm", "0.013 mm", "<= 0.002 mm"),
+        ("4.959e-14 mm", "", ""),
         ("0 mm", "", ""),
+        ("1.5 m", "", ""),
+        ("0.99999999 nm", "0.983 nm", "< 1 nm"),
     ]
-    assert lengths((2e-9,), (None, "1 mm"), (float("inf"),)) == [
-        ("2 nm", "", ""), ("-", "1 mm", ""), ("inf m", "", ""),
+    assert lengths((2e-9,), (0.3,), (float("inf"),), (0.0,)) == [
+        ("2 nm", "", ""), ("300 mm", "", ""), ("inf m", "", ""), ("0 m", "", ""),
     ]  # fmt: skip
+    assert lengths((None, "1 mm"), (0.25,)) == [("-", "1 mm", ""), ("250 mm", "", "")]
 
 
 def test_an_answers_errors_are_held_against_its_tolerance(tmp_path, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ DIGITS = 4
 MOST_DIGITS = 17
 """So many tell any two numbers apart."""
 LARGE = 1e3
-"""A length of so many units is shown in a larger one."""
+"""A length of so many units reads better in a larger one."""
 
 
 class Shown(NamedTuple):
@@ -29,21 +29,35 @@ class Shown(NamedTuple):
     bar: str
 
 
-def shown_rows(metrics: Iterable[Metric]) -> Iterator[Shown]:
-    """The metrics' texts, the lengths of a row all in one unit; rows below it keep to that if they can."""
-    last = None
+def shown_rows(metrics: Sequence[Metric]) -> Iterator[Shown]:
+    """The metrics' texts. The lengths of a row are in one unit, which the rows share if it fits them."""
+    held_against = [length for metric in metrics for length in references(metric)]
+    shared = unit_for(max(held_against)) if held_against else None
     for metric in metrics:
         texts = metric.source or "", metric.bar or ""
         if metric.unit != "m" or not isinstance(metric.value, float) or not math.isfinite(metric.value):
             yield Shown(metric.shown, *texts)
             continue
-        held_against = [length for length in map(metres, texts) if length]
-        if held_against:
-            last = unit = unit_for(max(held_against))
-        else:
-            unit = last if last and abs(metric.value) < LARGE * last[0] else unit_for(metric.value)
-        source, bar = (in_unit(text, *unit) for text in texts)
-        yield Shown(f"{digits(metric.value / unit[0], first_number(bar))} {unit[1]}", source, bar)
+        scale, unit = shared if shared and fits(metric, shared[0]) else unit_for(typical(metric))
+        source, bar = (in_unit(text, scale, unit) for text in texts)
+        yield Shown(f"{digits(metric.value / scale, first_number(bar))} {unit}", source, bar)
+
+
+def references(metric: Metric) -> list[float]:
+    """The lengths (m) that a length is held against."""
+    found = (metres(text) for text in (metric.source, metric.bar)) if metric.unit == "m" else ()
+    return [length for length in found if length]
+
+
+def typical(metric: Metric) -> float:
+    """The length (m) that says in which unit a row reads well."""
+    return max(references(metric), default=float(metric.value or 0.0))
+
+
+def fits(metric: Metric, scale: float) -> bool:
+    """Whether a row reads well in a unit: only a value that is held against nothing may be tiny in it."""
+    least = 1.0 / LARGE if references(metric) else 0.0
+    return least <= abs(typical(metric)) / scale < LARGE
 
 
 def digits(value: float, held_against: float | None = None) -> str:

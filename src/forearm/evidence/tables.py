@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 Rows = Sequence[Mapping[str, Any]]
-SHORT = 12
+SHORT = 16
 
 
 def plain_table(rows: Rows) -> str:

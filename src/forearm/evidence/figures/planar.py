@@ -10,6 +10,8 @@ from matplotlib.patches import Wedge
 
 from forearm.evidence.figures import Figures, figures_for, read_rows
 from forearm.evidence.figures.style import COLORS, GRID, INK, MUTED, dress, new_figure
+from forearm.evidence.figures.units import length_axis
+from forearm.evidence.readable import length_text
 from forearm.evidence.record import Record
 
 
@@ -48,7 +50,7 @@ def targets_figure(rows: list[dict], inner_m: float, outer_m: float, tolerance_m
     left.set_xlim(-1.1 * outer_m, 1.1 * outer_m)
     left.set_ylim(-1.1 * outer_m, 1.1 * outer_m)
 
-    dress(right, f"Iterations to {tolerance_m:g} m", "target", "iterations")
+    dress(right, f"Iterations to {length_text(tolerance_m)}", "target", "iterations")
     for offset, color, solver in zip((-0.2, 0.2), COLORS, solver_names, strict=False):
         mine = [row for row in targets if row["solver"] == solver]
         counts = [row["iterations"] for row in mine]
@@ -63,17 +65,18 @@ def targets_figure(rows: list[dict], inner_m: float, outer_m: float, tolerance_m
 
 def stress_figure(history: list[dict], rows: list[dict], tolerance_m: float) -> Figure:
     figure = new_figure(8.4, 3.6)
-    axes = dress(figure.subplots(), "At the edge of the reach", "iteration", "distance to the target (m)")
+    axes = dress(figure.subplots(), "At the edge of the reach", "iteration", "distance to the target")
     stress = {row["solver"]: row for row in rows if row["panel"] == "stress"}
     for color, (solver, row) in zip(COLORS, stress.items(), strict=False):
         steps = [step["position_error_m"] for step in history if step["solver"] == solver]
         steps.append(row["position_error_m"])
-        label = f"{solver}: {row['status'].lower().replace('_', ' ')}, {row['position_error_m']:.2g} m"
+        label = f"{solver}: {row['status'].lower().replace('_', ' ')}, {length_text(row['position_error_m'])}"
         axes.plot(steps, color=color, linewidth=2.0, marker="o" if len(steps) == 1 else None, label=label)
     axes.axhline(tolerance_m, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
     axes.annotate(
         "tolerance", (0.0, tolerance_m), xytext=(2, 4), textcoords="offset points", fontsize=8.5, color=MUTED
     )
-    axes.set_yscale("log")
+    farthest = max(step["position_error_m"] for step in history)
+    length_axis(axes, "y", 0.5 * tolerance_m, 2.0 * max(farthest, tolerance_m))
     axes.legend(frameon=False, fontsize=9)
     return figure
