@@ -53,7 +53,7 @@ def read_back(robot: Robot, folder: Path) -> Robot:
 
 def assert_same_arm(robot: Robot, copy: Robot, make_posture, random: np.random.Generator) -> None:
     assert (copy.base, copy.tip) == ("base", "tip")
-    assert copy.joint_names == robot.joint_names
+    assert copy.joint_names == tuple(f"joint{number + 1}" for number in range(robot.dof))
     for name in ("lower", "upper", "max_speed", "max_effort"):
         np.testing.assert_array_equal(getattr(copy, name), getattr(robot, name))
     original, again = PinocchioReplay(robot), PinocchioReplay(copy)
@@ -80,12 +80,13 @@ def test_held_joints_and_other_bases_are_folded_in(base, tmp_path, make_chain, m
     kinds = [JointKind.CONTINUOUS, *KINDS, JointKind.CONTINUOUS]
     robot = make_chain(random, kinds, base=base, held={"joint4": 0.7})
     copy = read_back(robot, tmp_path)
-    assert "joint4" not in copy.joint_names
+    assert copy.dof == robot.dof
     assert_same_arm(robot, copy, make_posture, random)
 
 
-def test_names_that_look_like_markup_are_kept(tmp_path, make_posture, random):
-    names = ('<joint name="x"/>', "a & b", 'quo"te', "to_tip", "_to_tip", "ünïcode", "]]>")
+def test_the_models_own_names_stay_out_of_it(tmp_path, make_posture, random):
+    """Some peers write code from what they read."""
+    names = ('<joint name="x"/>', "a & b", 'quo"te', "to_tip", "x'\nimport os\n'", "ünïcode", "]]>")
     links = tuple(Link(f"l{k}") for k in range(len(names) + 1))
     joints = tuple(
         Joint(name, JointKind.REVOLUTE, f"l{k}", f"l{k + 1}", Pose((0.1, 0.0, 0.2)), lower=-1.0, upper=1.0)
@@ -93,7 +94,8 @@ def test_names_that_look_like_markup_are_kept(tmp_path, make_posture, random):
     )
     robot = chain_in(Tree('<robot name="&">', "made", links, joints))
     copy = read_back(robot, tmp_path)
-    assert copy.name == '<robot name="&">'
+    text = (tmp_path / "chain.urdf").read_text(encoding="utf-8")
+    assert not any(name in text for name in (*names[:3], "import os", "ünïcode"))
     assert_same_arm(robot, copy, make_posture, random)
 
 

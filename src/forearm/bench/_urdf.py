@@ -19,9 +19,10 @@ MASS_KG, INERTIA_KGM2 = 1.0, 0.01
 def write_chain_urdf(robot: Robot, path: Path) -> None:
     """Write the chain from ``base`` to ``tip``: its moving joints, and one fixed joint to the tip.
 
-    Where the base stands in its link, and what is held, is folded into the origins.
+    Where the base stands in its link, and what is held, is folded into the origins. The model's own names
+    stay out of it: they come from a file that anybody may have written, and some peers write code from them.
     """
-    root = Element("robot", name=robot.name)
+    root = Element("robot", name="chain")
     # Without an inertial: KDL, and so TRAC-IK, warns of a root that has one.
     SubElement(root, "link", name=BASE)
     link, pending, number = BASE, robot.base_frame.pose.inverse(), 0
@@ -32,12 +33,10 @@ def write_chain_urdf(robot: Robot, path: Path) -> None:
         number += 1
         parent, link = link, f"link{number}"
         add_link(root, link)
-        add_limits(add_joint(root, joint.name, urdf_kind(joint), parent, link, pending), joint)
+        add_limits(add_joint(root, f"joint{number}", urdf_kind(joint), parent, link, pending), joint)
         pending = Pose.identity()
     SubElement(root, "link", name=TIP)
-    add_joint(
-        root, free_name("to_tip", robot.joint_names), "fixed", link, TIP, pending @ robot.tip_frame.pose
-    )
+    add_joint(root, "to_tip", "fixed", link, TIP, pending @ robot.tip_frame.pose)
     indent(root)
     ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
@@ -91,10 +90,3 @@ def roll_pitch_yaw(rotation: Array) -> tuple[float, float, float]:
     rolled = rotation_y(-pitch) @ turned
     return math.atan2(rolled[2, 1], rolled[1, 1]), pitch, yaw
 
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """``name``, with as many underscores before it as it takes to be alone."""
-    taken = set(taken)
-    while name in taken:
-        name = f"_{name}"
-    return name

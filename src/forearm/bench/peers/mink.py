@@ -64,7 +64,7 @@ class ReadyMink:
                 DEFAULT_STEPS,
                 DEFAULT_ERROR,
             )
-            speeds = dict.fromkeys(subject.robot.joint_names, DEFAULT_SPEED)
+            speeds = {model.joint(number).name: DEFAULT_SPEED for number in range(model.njnt)}
             self.limits.append(mink.VelocityLimit(model, speeds))
         self.task = mink.FrameTask(self.tip, "body", 1.0, 1.0, lm_damping=damping)
         self.tasks = [self.task]
