@@ -7,7 +7,8 @@ tracker = arm.tracker(arm.home, dt_s=0.002)
 start = arm.fk(arm.home)
 
 for millimetres in range(0, 600, 2):
-    goal = forearm.Pose(start.position_m + [0.0, 1e-3 * millimetres, 0.0], start.quaternion_wxyz)
+    x, y, z = start.position_m
+    goal = forearm.Pose((x, y + 1e-3 * millimetres, z), start.quaternion_wxyz)
     step = tracker.step(goal)
     if step.status is not forearm.TrackStatus.OK:
         print(f"{step.status} after {millimetres} mm: {step.reason}")

@@ -89,4 +89,3 @@ def roll_pitch_yaw(rotation: Array) -> tuple[float, float, float]:
     pitch = math.atan2(-turned[2, 0], turned[0, 0])
     rolled = rotation_y(-pitch) @ turned
     return math.atan2(rolled[2, 1], rolled[1, 1]), pitch, yaw
-

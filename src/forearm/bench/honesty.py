@@ -18,7 +18,7 @@ import numpy as np
 from forearm.arguments import positive, seed_number
 from forearm.bench import Measured
 from forearm.bench._reach import longest_reach
-from forearm.bench._solving import judged, uniform_in_limits, zero
+from forearm.bench._solving import at_most, judged, uniform_in_limits, zero
 from forearm.evidence.record import Metric, Outcome, Record
 from forearm.ik.audit import PinocchioReplay
 from forearm.ik.problem import LIMIT_TOLERANCE, Tolerance
@@ -83,12 +83,13 @@ def measure(args: argparse.Namespace) -> Measured:
         Metric("problems", total("problems"), "", "problems asked"),
         Metric("solved", total("solved"), "", "of them solved"),
         Metric("beyond_reach", total("beyond_reach"), "", "targets beyond reach asked"),
-        Metric(
-            "worst_position_m", max(row["worst_position_m"] for row in rows), "m", "worst replay of an answer"
+        at_most(
+            "worst_position_m", largest(rows, "worst_position_m"), 1e-6, "m", "worst replay of an answer"
         ),
-        Metric(
+        at_most(
             "worst_rotation_rad",
-            max(row["worst_rotation_rad"] for row in rows),
+            largest(rows, "worst_rotation_rad"),
+            1e-6,
             "rad",
             "worst replay of an answer",
         ),
@@ -107,6 +108,10 @@ def measure(args: argparse.Namespace) -> Measured:
         seeds={"problems": args.seed},
     )
     return Measured(judged(record, metrics), {"solvers": rows})
+
+
+def largest(rows: list[dict[str, Any]], column: str) -> float:
+    return max(row[column] for row in rows)
 
 
 def judge_solver(
