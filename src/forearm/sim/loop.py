@@ -81,7 +81,7 @@ def run_loop(
     controller.command(State(start, np.zeros_like(start)), ticks[0], data.ctrl)
     push = Push(scene, disturbance or Disturbance(), len(ticks))
     warnings: Warnings = []
-    loop_s, bare_s, done, diverged = [], [], 0, None
+    loop_s, timed, bare_s, done, diverged = 0.0, 0, [], 0, None
     for first in range(0, len(ticks), CHUNK):
         last = min(first + CHUNK, len(ticks))
         bare_s.append(time_bare_steps(model, data, bare))
@@ -90,12 +90,15 @@ def run_loop(
         with warnings_into(warnings, data), np.errstate(over="ignore", invalid="ignore"):
             began = time.thread_time()
             ran = run_chunk(model, data, eyes, servo, controller.command, ticks, recording, first, last)
-            loop_s.append(time.thread_time() - began)
+            took_s = time.thread_time() - began
         note_saturation(scene, recording, first, ran)
         diverged = first_runaway(recording, first, ran)
         if diverged is None and ran < last:
             diverged = ran
         done = last if diverged is None else diverged
+        # What MuJoCo makes of a state that ran away takes longer than any motion.
+        if diverged is None or not timed:
+            loop_s, timed = loop_s + took_s, ran
         if on_chunk and done > first:
             on_chunk(recording, first, done)
         if diverged is not None:
@@ -103,7 +106,7 @@ def run_loop(
     return LoopResult(
         recording=replace(recording, ticks_done=done),
         diverged_at_s=None if diverged is None else diverged * scene.dt_s,
-        loop_us_per_tick=1e6 * sum(loop_s) / ran,
+        loop_us_per_tick=1e6 * loop_s / max(timed, 1),
         bare_us_per_step=1e6 * sum(bare_s) / len(bare_s),
         warnings=warnings,
     )
