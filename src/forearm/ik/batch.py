@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 
 from forearm.errors import InvalidInput
 from forearm.ik.certify import certify_batch
-from forearm.ik.checks import projected_rows_into, seeds_outside_into, target_matrix
+from forearm.ik.checks import first_loose, projected_rows_into, seeds_outside_into, target_matrix
 from forearm.ik.fast.kernels import batch_kernel
 from forearm.ik.problem import DEFAULT_ITERATIONS, Problem, Tolerance, pose_problem
 from forearm.ik.result import Status
 from forearm.ik.solvers.race import Race
-from forearm.ik.threads import run_in_parts, run_on_threads, thread_count
+from forearm.ik.threads import Crew, thread_count
 from forearm.progress import Progress
 from forearm.robots.robot import Robot
 from forearm.spatial import MAX_LENGTH_M, Array, Pose, real_array
@@ -54,7 +54,7 @@ class IKBatch:
     @cached_property
     def solved(self) -> Array:
         """(N,) whether there is a certified answer."""
-        return self.status == Status.SOLVED
+        return self.codes == list(Status).index(Status.SOLVED)
 
 
 def solve_batch(
@@ -83,34 +83,31 @@ def solve_batch(
 
     The other arguments are those of ``forearm.ik.solve``.
     """
-    matrices = target_matrices(targets, workers)
-    total = len(matrices)
-    starts = seed_rows(robot, seeds, total)
-    problem = pose_problem(
-        robot,
-        matrices[0] if total else np.eye(4),
-        seed=starts[0] if total else None,
-        task=task,
-        axis=axis,
-        hold=hold,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-    )
-    outside = np.empty(total, dtype=np.bool_)
-    seeds_outside_into(starts, problem.limits, outside)
-    table = Race(metres_per_radian=metres_per_radian).table(problem)
-    solve_some, counter = batch_kernel(), np.zeros(1, dtype=np.int64)
-    q, iterations = np.empty((total, robot.dof)), np.empty(total, dtype=np.int64)
-    threads, progress = thread_count(workers, total), Progress(total, "targets")
-    run_on_threads(
-        threads,
-        lambda: solve_some(table, matrices, starts, q, iterations, counter),
-        counter,
-        total,
-        progress.at,
-    )
-    progress.end()
-    codes, errors = certify_batch(problem, matrices, q, iterations, threads)
+    total = len(targets) if hasattr(targets, "__len__") else 0
+    with Crew(thread_count(workers, total)) as crew:
+        matrices = target_matrices(targets, crew)
+        starts = seed_rows(robot, seeds, total)
+        problem = pose_problem(
+            robot,
+            matrices[0] if total else np.eye(4),
+            seed=starts[0] if total else None,
+            task=task,
+            axis=axis,
+            hold=hold,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+        )
+        outside = np.empty(total, dtype=np.bool_)
+        seeds_outside_into(starts, problem.limits, outside)
+        table = Race(metres_per_radian=metres_per_radian).table(problem)
+        solve_some, counter = batch_kernel(), np.zeros(1, dtype=np.int64)
+        q, iterations = np.empty((total, robot.dof)), np.empty(total, dtype=np.int64)
+        progress = Progress(total, "targets")
+        crew.share(
+            lambda: solve_some(table, matrices, starts, q, iterations, counter), counter, total, progress.at
+        )
+        progress.end()
+        codes, errors = certify_batch(problem, matrices, q, iterations, crew)
     return IKBatch(
         q=q,
         codes=codes,
@@ -122,14 +119,14 @@ def solve_batch(
     )
 
 
-def target_matrices(targets: Any, workers: int | None = None) -> Array:
-    """(N, 4, 4), each in SE(3); ``InvalidInput`` names the first that is not."""
+def target_matrices(targets: Any, crew: Crew | None = None) -> Array:
+    """(N, 4, 4), each in SE(3), the caller's own array if it is; ``InvalidInput`` names one that is not."""
     if isinstance(targets, np.ndarray) and targets.ndim == 3 and targets.shape[1:] == (4, 4):
-        given, total = np.ascontiguousarray(real_array(targets, "targets")), len(targets)
-        matrices = np.empty((total, 4, 4))
-        unfit = run_in_parts(
-            thread_count(workers, total), partial(projected_rows_into, given, matrices), total
-        )
+        given, parts = np.ascontiguousarray(real_array(targets, "targets")), (crew or Crew(1)).parts
+        if max(parts(partial(first_loose, given), len(given))) < 0:
+            return given
+        matrices = np.empty(given.shape)
+        unfit = parts(partial(projected_rows_into, given, matrices), len(given))
         first = next((k for k in unfit if k >= 0), None)
         if first is None:
             return matrices

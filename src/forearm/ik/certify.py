@@ -33,7 +33,7 @@ from forearm.ik.replay import (
 from forearm.ik.replay_batch import judge_kernel
 from forearm.ik.result import BestEffort, IKResult, Posture, Solution, Status
 from forearm.ik.solver import Solver, make_solver, proposal_of
-from forearm.ik.threads import run_on_threads
+from forearm.ik.threads import Crew
 from forearm.kinematics.reach import bounds_table
 from forearm.kinematics.screws import screws_of
 from forearm.spatial import Array, frozen_array
@@ -80,7 +80,7 @@ def certify(
 
 
 def certify_batch(
-    problem: Problem, targets: Array, answers: Array, iterations: Array, threads: int
+    problem: Problem, targets: Array, answers: Array, iterations: Array, crew: Crew
 ) -> tuple[Array, Array]:
     """Judge many answers of one kind of question, those to which ``iterations`` is above 0.
 
@@ -108,7 +108,7 @@ def certify_batch(
             counter,
         )
 
-    run_on_threads(threads, judge, counter, len(targets))
+    crew.share(judge, counter, len(targets))
     return codes, errors
 
 

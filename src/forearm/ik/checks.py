@@ -5,12 +5,16 @@ They only say yes or no. Where the answer is no, the slow checks of ``spatial`` 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from forearm.kinematics.compiling import lean
 from forearm.spatial import MAX_LENGTH_M, ROTATION_TOLERANCE, Array, as_pose, require_length
 
 MATRIX = (4, 4)
+RIGID = 1e-12
+"""How far from rigid a matrix may be to be taken as it is; one that is farther is made so, on a copy."""
 
 
 def target_matrix(target: object) -> Array:
@@ -45,33 +49,63 @@ def placed_into(position_m, quaternion_wxyz, matrix):
 
 @lean
 def projected_into(given, matrix):
-    """Write the pose nearest to a 4x4 matrix; False unless it is rigid, and no farther than arms reach."""
+    """Write the pose nearest to a 4x4 matrix; False unless it is rigid, and no farther than arms reach.
+
+    One that is rigid to the last digits is taken as it is.
+    """
+    loose = looseness(given)
+    # Written so that a NaN fails.
+    if not loose <= ROTATION_TOLERANCE:
+        return False
+    for i in range(3):
+        matrix[i, 3], matrix[3, i] = given[i, 3], 0.0
+        for j in range(3):
+            matrix[i, j] = given[i, j]
+    if loose > RIGID:
+        nearest_rotation_into(given, matrix)
+    matrix[3, 3] = 1.0
+    return True
+
+
+@lean
+def looseness(matrix):
+    """By how much a 4x4 matrix fails to be a pose: RᵀR from 1, the last row from (0, 0, 0, 1).
+
+    Infinite for a reflection, and for what is not a number or farther than arms reach.
+    """
+    loose = abs(matrix[3, 3] - 1.0)
     for i in range(3):
         # Written so that a NaN fails.
-        if not abs(given[i, 3]) <= MAX_LENGTH_M or not abs(given[3, i]) <= ROTATION_TOLERANCE:
-            return False
+        if not abs(matrix[i, 3]) <= MAX_LENGTH_M:
+            return math.inf
+        loose = larger(loose, abs(matrix[3, i]))
         for j in range(i, 3):
-            product = given[0, i] * given[0, j] + given[1, i] * given[1, j] + given[2, i] * given[2, j]
-            if not abs(product - (1.0 if i == j else 0.0)) <= ROTATION_TOLERANCE:
-                return False
-        matrix[i, 3], matrix[3, i] = given[i, 3], 0.0
-    if not abs(given[3, 3] - 1.0) <= ROTATION_TOLERANCE:
-        return False
-    matrix[3, 3] = 1.0
-    return nearest_rotation_into(given, matrix)
+            product = matrix[0, i] * matrix[0, j] + matrix[1, i] * matrix[1, j] + matrix[2, i] * matrix[2, j]
+            loose = larger(loose, abs(product - (1.0 if i == j else 0.0)))
+    return loose if determinant(matrix) > 0.0 else math.inf
+
+
+@lean
+def larger(a, b):
+    """The larger; infinite where one is not a number."""
+    return max(a, b) if a >= 0.0 and b >= 0.0 else math.inf
+
+
+@lean
+def determinant(matrix):
+    return (
+        matrix[0, 0] * (matrix[1, 1] * matrix[2, 2] - matrix[1, 2] * matrix[2, 1])
+        - matrix[0, 1] * (matrix[1, 0] * matrix[2, 2] - matrix[1, 2] * matrix[2, 0])
+        + matrix[0, 2] * (matrix[1, 0] * matrix[2, 1] - matrix[1, 1] * matrix[2, 0])
+    )
 
 
 @lean
 def nearest_rotation_into(given, matrix):
-    """One step of Newton's iteration R ← R (3 I - RᵀR) / 2 to the polar factor; False for a reflection.
+    """One step of Newton's iteration R ← R (3 I - RᵀR) / 2 to the polar factor.
 
     It squares the deviation, which is 1e-6 at most.
     """
-    determinant = (
-        given[0, 0] * (given[1, 1] * given[2, 2] - given[1, 2] * given[2, 1])
-        - given[0, 1] * (given[1, 0] * given[2, 2] - given[1, 2] * given[2, 0])
-        + given[0, 2] * (given[1, 0] * given[2, 1] - given[1, 1] * given[2, 0])
-    )
     for i in range(3):
         for j in range(3):
             total = 1.5 * given[i, j]
@@ -79,7 +113,6 @@ def nearest_rotation_into(given, matrix):
                 product = given[0, k] * given[0, j] + given[1, k] * given[1, j] + given[2, k] * given[2, j]
                 total -= 0.5 * given[i, k] * product
             matrix[i, j] = total
-    return determinant > 0.0
 
 
 @lean
@@ -90,6 +123,15 @@ def is_plain_seed(seed, limits):
         if not (inside and abs(seed[i]) <= MAX_LENGTH_M):
             return False
     return True
+
+
+@lean
+def first_loose(matrices, first, last):
+    """The first of the rows that is not a pose to the last digits; else -1."""
+    for k in range(first, last):
+        if not looseness(matrices[k]) <= RIGID:
+            return k
+    return -1
 
 
 @lean

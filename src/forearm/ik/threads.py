@@ -28,22 +28,31 @@ def available_cores() -> int:
         return os.cpu_count() or 1
 
 
-def run_on_threads(
-    threads: int,
-    work: Callable[[], object],
-    counter: Array,
-    total: int,
-    look: Callable[[int], object] = int,
-) -> None:
-    """Run ``work`` on every thread at once; it takes problems from ``counter`` until it passes ``total``.
+class Crew:
+    """Threads for all that one batch has to do. With one thread the caller's own does it."""
 
-    ``look`` is called now and then with how many have been taken. An interruption ends the others too.
-    """
-    if threads == 1:
-        work()
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(work) for _ in range(threads)}
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._pool:
+            self._pool.shutdown()
+
+    def share(
+        self, work: Callable[[], object], counter: Array, total: int, look: Callable[[int], object] = int
+    ) -> None:
+        """Run ``work`` on every thread at once; it takes problems from ``counter`` until it passes ``total``.
+
+        ``look`` is called now and then with how many have been taken. An interruption ends the others too.
+        """
+        if self._pool is None:
+            work()
+            return
+        running = {self._pool.submit(work) for _ in range(self.threads)}
         try:
             while running:
                 done, running = wait(running, timeout=LOOK_EVERY_S, return_when="FIRST_EXCEPTION")
@@ -53,11 +62,8 @@ def run_on_threads(
         finally:
             counter[0] = total
 
-
-def run_in_parts(threads: int, work: Callable[[int, int], int], total: int) -> list[int]:
-    """What ``work(first, last)`` returns for as many equal parts of ``total`` as there are threads."""
-    ends = [total * part // threads for part in range(threads + 1)]
-    if threads == 1:
-        return [work(0, total)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, ends[:-1], ends[1:]))
+    def parts(self, work: Callable[[int, int], int], total: int) -> list[int]:
+        """What ``work(first, last)`` returns for as many equal parts of ``total`` as there are threads."""
+        ends = [total * part // self.threads for part in range(self.threads + 1)]
+        run = self._pool.map if self._pool else map
+        return list(run(work, ends[:-1], ends[1:]))
