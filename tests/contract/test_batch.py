@@ -263,5 +263,16 @@ def test_the_direct_solver_gives_the_races_answers_on_the_callers_buffers(arms, 
         away[:3, 3] += 9.0
         assert solve_into(away, seeds[0], answer) == 0
         assert arm.direct_solver(max_iterations=1)(targets[0], seeds[0], answer) == -1
+        # However they lie in memory.
+        spread = np.repeat(seeds[0], 2)[::2]
+        count = solve_into(np.asfortranarray(targets[0]), spread, answer)
+        assert count == solve_into(targets[0], seeds[0], answer) > 0
+        for wrong in ((targets[0][:2], seeds[0], answer), (targets[0], seeds[0][:-1], answer),
+                      (targets[0], seeds[0], np.empty(arm.dof + 1))):  # fmt: skip
+            with pytest.raises(ValueError, match="one number a joint"):
+                solve_into(*wrong)
+        for wrong in (targets[0].tolist(), targets[0].astype(np.float32), None):
+            with pytest.raises(TypeError):
+                solve_into(wrong, seeds[0], answer)
     with pytest.raises(forearm.InvalidInput, match="objective"):
         arm.direct_solver(mode="best")

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from forearm.ik.fast.kernels import race_kernel
+from forearm.ik.fast.kernels import direct_kernel
 from forearm.ik.problem import DEFAULT_ITERATIONS, Tolerance, pose_problem
 from forearm.ik.solvers.race import Race
 from forearm.robots.robot import Robot
@@ -29,13 +29,14 @@ def direct_solver(
 ) -> SolveInto:
     """``solve_into(target, seed, answer) -> iterations``, about two microseconds a call.
 
-    ``target`` (4x4, in the base) and ``seed`` are read, ``answer`` is written; all are contiguous arrays of
-    floats, and nothing is checked. Returns the iterations taken, 0 if the target is beyond reach, minus those
-    spent in vain. The answer comes within tolerance by the solver's own arithmetic, which is not the gate's
+    ``target`` (4x4, in the base) and ``seed`` are read, ``answer`` is written. All are arrays of float64 of
+    those dimensions; their sizes are checked and nothing else, not even whether ``answer`` may be written to.
+    Returns the iterations taken, 0 if the target is beyond reach, minus those spent in vain. The answer comes
+    within tolerance by the solver's own arithmetic, which is not the gate's
     word: ``arm.ik`` gives that. ``options`` are those of the solver ``race``.
     """
     problem = pose_problem(
         robot, np.eye(4), task=task, axis=axis, hold=hold, tolerance=tolerance, max_iterations=max_iterations
     )
     race = Race(**options)  # type: ignore[arg-type]
-    return partial(race_kernel(), race.table(problem))
+    return partial(direct_kernel(), race.table(problem))

@@ -73,6 +73,16 @@ def compiled_for(kernel: Any, signature: Any) -> Any:
     return kernel
 
 
+def entry_of(kernel: Any) -> Callable[..., Any]:
+    """The machine code of a kernel that is compiled for one signature, as Python can call it.
+
+    Numba looks at the type of each argument at each call, 50 ns an array. Here nobody looks: what is no array
+    of that many dimensions, or has numbers of another size, is refused, but whole numbers pass for floats.
+    """
+    (compilation,) = kernel.overloads.values()
+    return compilation.entry_point
+
+
 def given(dimensions: int) -> types.Array:
     """The type of an array that a kernel reads."""
     return types.Array(types.float64, dimensions, "C", readonly=True)

@@ -8,9 +8,9 @@ from typing import Any
 from numba import types
 
 from forearm.ik.fast.batch import BATCHES
-from forearm.ik.fast.race import RACES
+from forearm.ik.fast.race import DIRECTS, RACES
 from forearm.ik.fast.track import track
-from forearm.kinematics.compiling import compiled_for, filled, given
+from forearm.kinematics.compiling import compiled_for, entry_of, filled, given
 from forearm.kinematics.lanes import natural_width
 
 
@@ -18,6 +18,14 @@ from forearm.kinematics.lanes import natural_width
 def race_kernel() -> Any:
     """``race(table, target, seed, answer) -> iterations``; see ``forearm.ik.fast.race``."""
     return compiled_for(RACES[natural_width()], types.int64(given(2), given(2), given(1), filled(1)))
+
+
+@lru_cache(maxsize=1)
+def direct_kernel() -> Any:
+    """``direct(table, target, seed, answer) -> iterations``, entered without a look at the types."""
+    matrix, vector = (types.Array(types.float64, dimensions, "A", readonly=True) for dimensions in (2, 1))
+    written = types.Array(types.float64, 1, "A")
+    return entry_of(compiled_for(DIRECTS[natural_width()], types.int64(given(2), matrix, vector, written)))
 
 
 @lru_cache(maxsize=1)
