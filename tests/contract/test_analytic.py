@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import forearm
+from forearm.bench._targets import limit_corner, near_singular
 from forearm.ik import enumeration
 from forearm.ik.branches import branch_name
 from forearm.ik.enumeration import Branches, branches_of, enumerator_of
 from forearm.ik.limits import TURN
+from forearm.ik.problem import LIMIT_TOLERANCE
 from forearm.ik.replay import SAME_RAD
 from forearm.ik.result import Status
 from forearm.kinematics.forward import joint_frames, tip_matrix
@@ -109,6 +111,24 @@ def test_names_mean_what_they_say(arms, random, make_posture):
     stretched = np.array([0.0, -1.0, 0.0, 0.5, 0.5, 0.0])
     assert "elbow_straight" in branch_name(arm, stretched)
     assert "wrist_singular" in branch_name(arm, np.array([0.0, -1.0, 0.5, 0.5, 0.0, 0.0]))
+
+
+def test_near_singularities_the_other_backend_helps_out(arms):
+    """EAIK alone has no answer for some of these."""
+    arm, alone, generator = arms["ur5e"], 0, np.random.default_rng(0)
+    for _ in range(150):
+        target = arm.fk(near_singular(arm, generator))
+        alone += not arm.ik(target, solver="analytic", backend="eaik")
+        assert arm.ik(target, solver="analytic").status is Status.SOLVED
+    assert alone > 0
+
+
+def test_a_joint_on_its_limit_stays_within_it(arms, random):
+    arm = arms["ur5e"]
+    for _ in range(60):
+        found = arm.ik(tip_matrix(arm, limit_corner(arm, random)), solver="analytic")
+        assert found.status is Status.SOLVED
+        assert min(solution.limit_margin_rad for solution in found.solutions) >= -LIMIT_TOLERANCE
 
 
 def test_seven_joints_are_sampled(arms, random, make_posture):

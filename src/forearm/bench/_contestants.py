@@ -24,6 +24,7 @@ Ask = Callable[[Array, Array], Array | None]
 """A joint vector that is claimed to be right, or None."""
 
 DIRECT, CONTRACT = "forearm, direct", "forearm, arm.ik"
+TEXTBOOK = "textbook"
 BASELINE_ITERATIONS = 200
 TOLERANCE = 1e-6
 """Metres and radians, for everyone."""
@@ -119,7 +120,7 @@ def baselines(arm: Arm) -> list[Contestant]:
     """The textbook solvers of this project."""
     names = [name for name in solver_names() if name not in ("race", "analytic", "planar")]
     return [
-        Contestant(f"textbook {name}", "best", asking(arm, solver=name, max_iterations=BASELINE_ITERATIONS))
+        Contestant(f"{TEXTBOOK} {name}", "best", asking(arm, solver=name, max_iterations=BASELINE_ITERATIONS))
         for name in names
     ]
 

@@ -1,4 +1,4 @@
-"""Every branch of a 6R or 7R arm in closed form: by EAIK where it knows the family, else by ssik.
+"""Every branch of a 6R or 7R arm in closed form: by EAIK where it can, else by ssik.
 
 Both are told the arm by the axes and points of its screws. What they return is checked by nobody here:
 the gate replays it like everything else.
@@ -52,12 +52,29 @@ def branches_of(robot: Robot, target: Array, backend: str | None = None) -> Bran
 @lru_cache(maxsize=64)
 def enumerator_of(robot: Robot, backend: str | None = None) -> Enumerate:
     """What finds the branches of ``robot``, prepared once."""
-    made = None
-    if backend in (None, "eaik"):
-        made = by_eaik(robot)
-        if made is None and backend == "eaik":
-            raise InvalidInput("backend", f"'eaik' knows no closed form for {robot.name}", "Use 'ssik'.")
-    return made or by_ssik(robot)
+    if backend == "ssik":
+        return by_ssik(robot)
+    fast = by_eaik(robot)
+    if fast is None and backend == "eaik":
+        raise InvalidInput("backend", f"'eaik' knows no closed form for {robot.name}", "Use 'ssik'.")
+    if fast is None:
+        return by_ssik(robot)
+    return fast if backend == "eaik" else with_recourse(fast, robot)
+
+
+def with_recourse(fast: Enumerate, robot: Robot) -> Enumerate:
+    """Near singularities EAIK finds no exact branch of some targets; ssik, where it is installed, does."""
+
+    def enumerate_branches(target: Array) -> Branches:
+        found = fast(target)
+        if found.exact.any():
+            return found
+        try:
+            return enumerator_of(robot, "ssik")(target)
+        except MissingExtra:
+            return found
+
+    return enumerate_branches
 
 
 def by_eaik(robot: Robot) -> Enumerate | None:
