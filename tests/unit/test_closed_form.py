@@ -29,7 +29,8 @@ CLOSED = ("ur5e", "mini_arm")
 
 
 def between(interval, where):
-    return interval.low + where * (interval.high - interval.low)
+    """A number of the interval; rounding may not carry it out."""
+    return min(max(interval.low + where * (interval.high - interval.low), interval.low), interval.high)
 
 
 def holds(interval, value):
