@@ -121,7 +121,7 @@ class TrackedPath:
 class Tracker:
     """Joint vectors for a stream of poses. Stateful: ``q`` is where the arm stands; one thread's.
 
-    Each step starts at the last answer and takes damped steps, J'(JJ' + λI)⁻¹ e with λ = 0.05|e|² + ε,
+    Each step starts at the last answer and takes damped steps, Jᵀ(JJᵀ + λI)⁻¹ e with λ = 0.05|e|² + ε,
     inside the box of what the joints' limits and speeds allow in ``dt_s``. Near a singularity the damping
     keeps joints from racing, and the box keeps them from their speed limits; the tip falls behind, which
     is ``HELD``, and catches up when it can.
@@ -201,7 +201,8 @@ class Tracker:
 
     def follow(self, targets: Any) -> TrackedPath:
         """All steps of a path (N, 4, 4), or of a list of ``Pose``, in one go."""
-        matrices, start = target_matrices(targets), self.q
+        # A copy: the path remembers what was asked, whatever the caller does with the array.
+        matrices, start = target_matrices(targets).copy(), self.q
         q, iterations, crossed, reports, moved = self._follow(start, matrices)
         codes = np.where(reports[:, VERDICT] == ACCEPTED, OK, HELD)
         codes[moved > self.jump_rad] = JUMPED
