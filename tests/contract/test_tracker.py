@@ -245,6 +245,22 @@ def test_what_cannot_be_tracked_is_refused(arms):
             arm.tracker(**options)
 
 
+def test_joints_to_spare_keep_off_their_limits_and_come_to_rest(arms, random):
+    arm = arms["panda"]
+    posture = arm.home.copy()
+    posture[0] = arm.upper[0] - 0.02
+    pose = arm.fk(posture)
+    tracker = arm.tracker(posture, dt_s=DT_S)
+    path = tracker.follow([pose] * 2000)
+    assert (path.status == "OK").all()
+    check_honest(arm, tracker, path.q[-1], [pose] * 50, tracker.follow([pose] * 50))
+    assert arm.upper[0] - path.q[-1, 0] > 0.3
+    assert np.abs(path.q[-1] - path.q[-2]).max() < 1e-6
+    away = arm.home.copy()
+    still = arm.tracker(away, dt_s=DT_S).follow([arm.fk(away)] * 50)
+    assert np.abs(still.q - away).max() < 1e-5
+
+
 def test_reset_starts_over(arms):
     arm = arms["ur5e"]
     tracker = arm.tracker(dt_s=DT_S)

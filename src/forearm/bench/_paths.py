@@ -46,7 +46,7 @@ def tracker_row(made: Field, start: Array, poses: Array) -> dict[str, Any]:
     q, iterations = np.empty((len(poses), made.arm.dof)), np.empty(len(poses), dtype=np.int64)
     crossed, least = np.empty(len(poses), dtype=np.bool_), np.inf
     for _ in range(REPEATS):
-        state = np.append(start, np.zeros(len(start) + 1))
+        state = np.append(start, np.zeros(len(start) + 2))
         begun = time.perf_counter()
         tracker._kernel(tracker._table, tracker.most, poses, state, q, iterations, crossed)
         least = min(least, time.perf_counter() - begun)

@@ -124,7 +124,7 @@ class Tracker:
     Each step starts at the last answer and takes damped steps, Jᵀ(JJᵀ + λI)⁻¹ e with λ = 0.05|e|² + ε,
     inside the box of what the joints' limits and speeds allow in ``dt_s``. Near a singularity the damping
     keeps joints from racing, and the box keeps them from their speed limits; the tip falls behind, which
-    is ``HELD``, and catches up when it can.
+    is ``HELD``, and catches up when it can. Joints to spare are used to keep all off their limits.
 
     Args:
         start: the joint vector to begin from, within the limits.
@@ -177,8 +177,9 @@ class Tracker:
                 f"[{lower[worst]:.6g}, {upper[worst]:.6g}]",
                 "Begin within the limits.",
             )
-        # The joint vector, the last step, and the side of the singularities, which is not known yet.
-        self._state = np.zeros(2 * len(start) + 1)
+        # The joint vector, the last step, the side of the singularities, which is not known yet, and
+        # whether the last pose was reached.
+        self._state = np.zeros(2 * len(start) + 2)
         self._state[: len(start)] = np.clip(start, lower, upper)
 
     @property

@@ -6,6 +6,7 @@ import math
 
 from forearm.ik.fast.descent import NEVER, damped_step, error_of, finish_columns, move, walk
 from forearm.ik.fast.layout import (
+    AXIS,
     DAMPING,
     DAMPING_FLOOR,
     EXTRA_ROWS,
@@ -36,15 +37,21 @@ STIFFER = 30.0
 """By how much the damping grows after a step that led away."""
 GAIN = 0.98
 """An iteration that leaves more than this of |e|² is in vain."""
+ZONE = 0.15
+"""Share of a joint's range, at either end, in which arms with joints to spare move it inward."""
+PUSH = 0.1
+"""By what share of its depth there, in a step."""
+ROOM_DAMPING = 1e-8
 
 
 @lean
 def track(table, most, targets, state, answers, iterations, crossed):
     """Follow ``targets`` (N, 4, 4); each answer is where the next step begins.
 
-    ``state`` is the joint vector to begin from, the last step, and the side of the singularities (see
-    ``side_of``); it ends as the last of each. Where the arm has no joints to spare each step begins as the
-    one before it went, which carries it through singularities. Where it has, it would never come to rest.
+    ``state`` is the joint vector to begin from, the last step, the side of the singularities (see
+    ``side_of``), and whether the last pose was reached; it ends as the last of each. Where the arm has no
+    joints to spare each step begins as the one before it went, which carries it through singularities.
+    Where it has, it would never come to rest; instead what is to spare keeps joints off their limits.
 
     ``most`` is how far each joint may move in a step. ``table`` is the tracker's own: the limits that the
     descent is held in are narrowed to that, step by step. Writes each answer, the iterations (minus them
@@ -54,7 +61,9 @@ def track(table, most, targets, state, answers, iterations, crossed):
     n = table.shape[0] - EXTRA_ROWS
     q, best, step, columns = stack(32, 1.0), stack(32, 1.0), stack(32, 1.0), stack(192, 1.0)
     target, goal = stack(12, 1.0), stack(12, 1.0)
-    keeps_going = 1.0 if n == 6 and table[n + TASK, KIND] == POSE else 0.0
+    task = table[n + TASK, KIND]
+    keeps_going = 1.0 if n == 6 and task == POSE else 0.0
+    spare = n > (6 if task == POSE else 5 if task == AXIS else 3)
     for k in range(targets.shape[0]):
         for j in range(12):
             put(target, j, targets[k, j // 4, j % 4])
@@ -63,6 +72,9 @@ def track(table, most, targets, state, answers, iterations, crossed):
             table[i, LOW] = max(state[i] - most[i], table[i, LOWEST])
             table[i, HIGH] = min(state[i] + most[i], table[i, HIGHEST])
             put(q, i, clipped(state[i] + keeps_going * state[n + i], table[i, LOW], table[i, HIGH]))
+        # Not while the pose is out of reach: then every joint is where it is needed.
+        if spare and state[2 * n + 1] != 0.0:
+            make_room(n, table, q, best, step, columns)
         iterations[k] = descend(n, table, goal, q, best, step, columns)
         for i in range(n):
             answers[k, i] = get(best, i)
@@ -70,7 +82,7 @@ def track(table, most, targets, state, answers, iterations, crossed):
             state[i] = get(best, i)
         side = side_of(n, table, best, columns)
         crossed[k] = side * state[2 * n] < 0.0
-        state[2 * n] = side
+        state[2 * n], state[2 * n + 1] = side, iterations[k] > 0
 
 
 @lean
@@ -121,6 +133,46 @@ def descend(n, table, goal, q, best, step, columns):
 def copy(n, slots, others):
     for i in range(n):
         put(others, i, get(slots, i))
+
+
+@lean
+def make_room(n, table, q, push, step, columns):
+    """Move joints that are near their limits away from them, as far as the tip does not notice.
+
+    Each is pushed by a share of its depth in the zone before its limit, w, and the step taken is
+    w - Jᵀ (J Jᵀ + λ I)⁻¹ J w. Nothing moves where no joint is in its zone.
+    """
+    pushed = False
+    for i in range(n):
+        low, high = table[i, LOWEST], table[i, HIGHEST]
+        zone = ZONE * (high - low)
+        value, depth = get(q, i), 0.0
+        if low < high < math.inf and low > -math.inf:
+            depth = max(0.0, low + zone - value) - max(0.0, value - high + zone)
+        put(push, i, PUSH * depth)
+        pushed |= depth != 0.0
+    if not pushed:
+        return
+    task, lever = table[n + TASK, KIND], table[n + SETTINGS, METRES_PER_RADIAN]
+    tip = walk(n, table, q, columns)
+    finish_columns(n, table, task, lever, q, columns, tip, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    e0, e1, e2, e3, e4, e5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        w = get(push, i)
+        e0, e1, e2 = (
+            e0 + get(columns, 6 * i) * w,
+            e1 + get(columns, 6 * i + 1) * w,
+            e2 + get(columns, 6 * i + 2) * w,
+        )
+        e3, e4, e5 = (
+            e3 + get(columns, 6 * i + 3) * w,
+            e4 + get(columns, 6 * i + 4) * w,
+            e5 + get(columns, 6 * i + 5) * w,
+        )
+    damped_step(n, columns, step, ROOM_DAMPING, e0, e1, e2, e3, e4, e5)
+    for i in range(n):
+        moved = get(q, i) + get(push, i) - get(step, i)
+        put(q, i, clipped(moved, table[i, LOW], table[i, HIGH]))
 
 
 @lean
