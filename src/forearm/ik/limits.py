@@ -25,16 +25,19 @@ def turned_into_limits(robot: Robot, q: Array, near: Array) -> Array:
     return rows_turned_into(robot, limits_of(robot), q[None], near)[0]
 
 
-def rows_turned_into(robot: Robot, limits: Array, rows: Array, near: Array) -> Array:
-    """The same for a joint vector a row, and limits (2 x n) that may be narrower than the robot's."""
+def rows_turned_into(robot: Robot, limits: Array, rows: Array, near: Array, onto: float = 0.0) -> Array:
+    """The same for a joint vector a row, and limits (2 x n) that may be narrower than the robot's.
+
+    What is then no more than ``onto`` (rad or m) past a limit is put on it.
+    """
     turned = np.array(rows, dtype=np.float64, order="C")
-    turn_into(screws_of(robot), limits, turned, near)
+    turn_into(screws_of(robot), limits, turned, near, onto)
     return turned
 
 
 @lean
-def turn_into(screws, limits, rows, near):
-    """Turn every row into the limits, in place."""
+def turn_into(screws, limits, rows, near, onto):
+    """Turn every row into the limits, in place, and put on a limit what is hardly past it."""
     for row in range(rows.shape[0]):
         for i in range(rows.shape[1]):
             if screws[i, SLIDES] != 0.0:
@@ -54,6 +57,8 @@ def turn_into(screws, limits, rows, near):
                     if max(lower - option, option - upper) < past:
                         kept, past = option, max(lower - option, option - upper)
                 value = kept
+            if max(lower - value, value - upper) <= onto:
+                value = min(max(value, lower), upper)
             rows[row, i] = value
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from forearm.errors import unknown_unless_in
 from forearm.ik.enumeration import BACKENDS, branches_of, can_enumerate
 from forearm.ik.limits import rows_turned_into
@@ -12,7 +10,8 @@ from forearm.ik.solver import Proposal, Stop, register
 from forearm.robots.robot import Robot
 
 ROUNDING_RAD = 1e-6
-"""How far past a limit closed forms put a joint that stands on it, where they are near a singularity."""
+"""How far past its limit a closed form may put a joint that stands on it, near a singularity. It is put back;
+whether that will do, the gate says."""
 
 
 @register
@@ -41,8 +40,5 @@ class Analytic:
     def propose(self, problem: Problem) -> Proposal:
         found = branches_of(problem.robot, problem.target, self.backend)
         # Also those that the backend doubts: at a singularity many of them are good.
-        candidates = rows_turned_into(problem.robot, problem.limits, found.q, problem.seed)
-        # One that rounding has put past a limit is put on it; whether that will do, the gate says.
-        on_limits = np.clip(candidates, *problem.limits)
-        candidates = np.where(np.abs(candidates - on_limits) <= ROUNDING_RAD, on_limits, candidates)
+        candidates = rows_turned_into(problem.robot, problem.limits, found.q, problem.seed, onto=ROUNDING_RAD)
         return Proposal(list(candidates), Stop.CONVERGED, iterations=1)
