@@ -99,7 +99,7 @@ def test_another_algorithm_finds_the_same_branches(name, arms, random, make_post
     for _ in range(60):
         arm = turned_round(arms[name], random)
         target = tip_matrix(arm, make_posture(arm, random, 0.02))
-        boxes = family_of(arm).boxes(target, 1e-9, 1e-9)
+        boxes = list(family_of(arm).boxes(target, 1e-9, 1e-9))
         found = branches_of(arm, target)
         exact = found.q[found.exact]
         middles, halves = sides(boxes)

@@ -13,7 +13,7 @@ import numpy as np
 from forearm.arm import Arm
 from forearm.bench._solving import uniform_in_limits
 from forearm.bench._urdf import write_chain_urdf
-from forearm.bench.peers import Peer, Subject, Unfit, make_peer, peer_names
+from forearm.bench.peers import Peer, Subject, Unfit, make_peer
 from forearm.ik.audit import PinocchioReplay
 from forearm.ik.problem import LIMIT_TOLERANCE
 from forearm.ik.replay import distance_between
@@ -41,7 +41,19 @@ class Contestant:
     name: str
     setting: str
     ask: Ask
-    ours: bool = False
+
+    def answer(self, target: Array, seed: Array) -> tuple[Array | None, float]:
+        """A copy of what it claims, if anything, and the time that it took (µs)."""
+        begun = time.perf_counter_ns()
+        try:
+            q = self.ask(target, seed)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            # Some bindings panic with what is no Exception. It is no answer.
+            q = None
+        time_us = 1e-3 * (time.perf_counter_ns() - begun)
+        return None if q is None else np.array(q, dtype=np.float64), time_us
 
 
 @dataclass(slots=True)
@@ -104,13 +116,13 @@ def ours(arm: Arm) -> list[Contestant]:
         return answer if solve_into(target, seed, answer) > 0 else None
 
     made = [
-        Contestant(DIRECT, "best", direct, ours=True),
-        Contestant(CONTRACT, "best", asking(arm), ours=True),
+        Contestant(DIRECT, "best", direct),
+        Contestant(CONTRACT, "best", asking(arm)),
     ]
     try:
         if make_solver("analytic").supports(arm, "pose") and arm.dof == 6:
             arm.ik(arm.fk(arm.home), solver="analytic")
-            made.append(Contestant("forearm, analytic", "best", asking(arm, solver="analytic"), ours=True))
+            made.append(Contestant("forearm, analytic", "best", asking(arm, solver="analytic")))
     except ImportError:
         pass  # The tables then have no such row; the extra is named in the list of those left out.
     return made
@@ -133,27 +145,11 @@ def asking(arm: Arm, **question: Any) -> Ask:
     return ask
 
 
-def installed_peers() -> tuple[str, ...]:
-    """Every peer that there is an adapter for; those not installed are named when they are asked."""
-    return peer_names()
-
-
 def timed(made: Field, who: Contestant, targets: Array, seeds: Array) -> list[dict[str, Any]]:
     """Ask every question once; a row each: the time, what was claimed, and what is true."""
-    answers, times, clock = [], [], time.perf_counter_ns
-    for target, seed in zip(targets, seeds, strict=True):
-        begun = clock()
-        try:
-            q = who.ask(target, seed)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            # Some bindings panic with what is no Exception. It is no answer.
-            q = None
-        times.append(1e-3 * (clock() - begun))
-        answers.append(None if q is None else np.array(q, dtype=np.float64))
+    answers = [who.answer(target, seed) for target, seed in zip(targets, seeds, strict=True)]
     rows = []
-    for target, seed, q, time_us in zip(targets, seeds, answers, times, strict=True):
+    for target, seed, (q, time_us) in zip(targets, seeds, answers, strict=True):
         true, position, rotation = (False, None, None) if q is None else made.judged(target, q)
         rows.append(
             {

@@ -46,9 +46,9 @@ def tracker_row(made: Field, start: Array, poses: Array) -> dict[str, Any]:
     q, iterations = np.empty((len(poses), made.arm.dof)), np.empty(len(poses), dtype=np.int64)
     crossed, least = np.empty(len(poses), dtype=np.bool_), np.inf
     for _ in range(REPEATS):
-        state = np.append(start, np.zeros(len(start) + 2))
+        tracker.reset(start)
         begun = time.perf_counter()
-        tracker._kernel(tracker._table, tracker.most, poses, state, q, iterations, crossed)
+        tracker._kernel(tracker._table, tracker.most, poses, tracker._state, q, iterations, crossed)
         least = min(least, time.perf_counter() - begun)
     return row_of(made, "forearm, tracker", start, poses, q, 1e6 * least / len(poses))
 
@@ -57,16 +57,10 @@ def solver_row(made: Field, who: Contestant, start: Array, poses: Array) -> dict
     """A solver asked for each pose, its last answer the seed."""
     last, answers, spent = start, np.full((len(poses), made.arm.dof), np.nan), []
     for k, pose in enumerate(poses):
-        begun = time.perf_counter_ns()
-        try:
-            q = who.ask(pose, last)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            q = None
-        spent.append(1e-3 * (time.perf_counter_ns() - begun))
+        q, time_us = who.answer(pose, last)
+        spent.append(time_us)
         if q is not None:
-            answers[k] = last = np.array(q, dtype=np.float64)
+            answers[k] = last = q
         if k + 1 >= MOST and np.median(spent) > 1e3:
             break
     return row_of(made, who.name, start, poses[: len(spent)], answers[: len(spent)], float(np.median(spent)))

@@ -20,7 +20,7 @@ from forearm.arguments import positive, seed_number
 from forearm.bench import Measured
 from forearm.bench._arms import pose_arms
 from forearm.bench._batches import batch_metrics, batch_rows
-from forearm.bench._contestants import CONTRACT, DIRECT, TEXTBOOK, Field, field_of, installed_peers, timed
+from forearm.bench._contestants import CONTRACT, DIRECT, TEXTBOOK, Field, field_of, timed
 from forearm.bench._floor import attained_share
 from forearm.bench._ours import (
     branch_metrics,
@@ -34,6 +34,7 @@ from forearm.bench._ours import (
 from forearm.bench._paths import path_metrics, path_rows
 from forearm.bench._solving import at_least, at_most, judged, uniform_in_limits
 from forearm.bench._targets import HARD, beyond_reach
+from forearm.bench.peers import peer_names
 from forearm.evidence.record import SHARE, Metric, Outcome, Record
 from forearm.kinematics.forward import tip_matrix
 from forearm.spatial import Array
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def measure(args: argparse.Namespace) -> Measured:
     arms = {name: arm for name, arm in pose_arms().items() if not args.arms or name in args.arms}
-    peers = installed_peers() if args.peers is None else tuple(args.peers)
+    peers = peer_names() if args.peers is None else tuple(args.peers)
     with tempfile.TemporaryDirectory() as folder:
         fields = [field_of(name, arm, peers, Path(folder)) for name, arm in arms.items()]
         solves = shared_rows(fields, args)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from forearm.errors import ArtifactError
-from forearm.evidence.files import read_regular
+from forearm.evidence.files import read_rows
 from forearm.evidence.record import MAX_NESTING, Record, nested_deeper_than, read_record
 from forearm.evidence.trace import TRACE, read_trace
 from forearm.spatial import Array
@@ -77,7 +77,7 @@ def unlike(what: str, first: Any, second: Any) -> Iterator[Difference]:
 
 def rows_unlike(first: Path, second: Path, name: str) -> list[Difference]:
     """How many rows two tables have, or the first row in which they differ."""
-    one, other = (rows_of(folder / name) for folder in (first, second))
+    one, other = (rows_of(folder, name) for folder in (first, second))
     if len(one) != len(other):
         return [Difference(f"rows of {name}", len(one), len(other))]
     for number, (row, again) in enumerate(zip(one, other, strict=True), start=1):
@@ -87,13 +87,10 @@ def rows_unlike(first: Path, second: Path, name: str) -> list[Difference]:
     return []
 
 
-def rows_of(path: Path) -> list[Any]:
-    try:
-        rows = [json.loads(line) for line in read_regular(path).decode("utf-8").splitlines()]
-    except (OSError, ValueError, RecursionError) as error:
-        raise ArtifactError(path.parent, f"no readable {path.name}") from error
+def rows_of(folder: Path, name: str) -> list[Any]:
+    rows = read_rows(folder, name)
     if nested_deeper_than(MAX_NESTING, rows):
-        raise ArtifactError(path.parent, f"{path.name} is nested deeper than {MAX_NESTING}")
+        raise ArtifactError(folder, f"{name} is nested deeper than {MAX_NESTING}")
     return rows
 
 

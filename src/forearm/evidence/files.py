@@ -9,6 +9,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from forearm.errors import ArtifactError
+
 MAX_BYTES = 1 << 29
 EVENTS = "events.jsonl"
 
@@ -28,6 +30,14 @@ def read_regular(path: Path, limit: int = MAX_BYTES) -> bytes:
         if status.st_size > limit:
             raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
         return stream.read(limit)
+
+
+def read_rows(folder: Path, file: str) -> list[Any]:
+    """The rows of a file of JSON lines; raises ``ArtifactError`` if it is missing or torn."""
+    try:
+        return [json.loads(line) for line in read_regular(folder / file).decode("utf-8").splitlines()]
+    except (OSError, ValueError, RecursionError) as error:
+        raise ArtifactError(folder, f"no readable {file}") from error
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:

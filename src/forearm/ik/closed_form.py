@@ -47,14 +47,14 @@ class Family:
     """The tip's pose (4x4)."""
     branches: Callable[[Family, Any, Vector], Iterator[Box]]
 
-    def boxes(self, target: Array, position_m: float, rotation_rad: float) -> list[Box]:
+    def boxes(self, target: Array, position_m: float, rotation_rad: float) -> Iterator[Box]:
         """A box of joint angles for each branch of any pose within that of ``target``; full turns aside."""
         turn = target[:3, :3] @ self.tip[:3, :3].T
         # An entry of a rotation changes by no more than the angle.
         rotation = blurred(turn, rotation_rad + BLUR)
         position = blurred(target[:3, 3], position_m + BLUR)
         center = position + rotation @ (self.points[5] - self.tip[:3, 3])
-        return list(self.branches(self, rotation, center))
+        return self.branches(self, rotation, center)
 
 
 def blurred(values: Array, by: float) -> Any:

@@ -132,8 +132,6 @@ def by_closed_form(problem: Problem) -> Proof | None:
     if family is None or problem.task != "pose":
         return None
     boxes = family.boxes(problem.target, tolerance.position_m, tolerance.rotation_rad)
-    if not boxes:
-        return Proof("no branch", f"closed form ({family.name}): the equations have no real root")
     details, least, nearest = [], np.inf, None
     for number, box in enumerate(boxes, start=1):
         past = [
@@ -150,9 +148,11 @@ def by_closed_form(problem: Problem) -> Proof | None:
         details.append(f"{name}: joint {robot.joint_names[joint]} is {past[joint]:.3g} rad {blocked}")
         if past[joint] < least:
             least, nearest = past[joint], np.clip(q, *problem.limits)
+    if not details:
+        return Proof("no branch", f"closed form ({family.name}): the equations have no real root")
     return Proof(
         "limits block every branch",
-        f"all {len(boxes)} branches enumerated ({family.name}): {'; '.join(details)}",
+        f"all {len(details)} branches enumerated ({family.name}): {'; '.join(details)}",
         nearest,
     )
 

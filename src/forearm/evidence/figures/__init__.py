@@ -7,7 +7,6 @@ captions with matplotlib figures, or with the rows of a table. It reads files an
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 from collections.abc import Callable
 from functools import cache
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forearm.errors import ArtifactError, shown
-from forearm.evidence.files import read_regular
+from forearm.evidence import files
 from forearm.evidence.record import Record
 from forearm.evidence.tables import Rows, plain_table
 
@@ -74,8 +73,4 @@ def make_figures(folder: Path, record: Record) -> list[tuple[str, str]]:
 
 def read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
     """The rows of ``<name>.jsonl``; raises ``ArtifactError`` if it is missing or torn."""
-    path = folder / f"{name}.jsonl"
-    try:
-        return [json.loads(line) for line in read_regular(path).decode("utf-8").splitlines()]
-    except (OSError, ValueError, RecursionError) as error:
-        raise ArtifactError(folder, f"no readable {path.name}") from error
+    return files.read_rows(folder, f"{name}.jsonl")
