@@ -15,8 +15,9 @@ from forearm.evidence.record import MAX_NESTING, Record, nested_deeper_than, rea
 from forearm.evidence.trace import TRACE, read_trace
 from forearm.spatial import Array
 
-TIMINGS = frozenset({"loop_time_ratio", "loop_us_per_tick"})
-"""Metrics that measure the machine, not the run."""
+TIMINGS = ("loop_time_ratio", "loop_us_per_tick", "step_p99_us", "time_ratio")
+"""Metrics, and columns of rows, that measure the machine and not the run; also with what they are of behind
+a further underscore."""
 OF_ANOTHER_TIME = frozenset({"command", "started_utc", "finished_utc", "environment"})
 """Parts of a record that say when, where and by which words a run was made, not what it was."""
 ABSENT = "absent"
@@ -53,8 +54,12 @@ def comparable(record: Record) -> dict[str, Any]:
     return data
 
 
+def is_timing(name: str) -> bool:
+    return name in TIMINGS or name.startswith(tuple(f"{timing}_" for timing in TIMINGS))
+
+
 def said_of(metric: Mapping[str, Any]) -> dict[str, Any]:
-    hidden = {"value", "passed"} if metric["name"] in TIMINGS else set()
+    hidden = {"value", "passed"} if is_timing(metric["name"]) else set()
     return {name: value for name, value in metric.items() if name not in hidden}
 
 
@@ -91,7 +96,11 @@ def rows_of(folder: Path, name: str) -> list[Any]:
     rows = read_rows(folder, name)
     if nested_deeper_than(MAX_NESTING, rows):
         raise ArtifactError(folder, f"{name} is nested deeper than {MAX_NESTING}")
-    return rows
+    return [untimed(row) if isinstance(row, dict) else row for row in rows]
+
+
+def untimed(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if not is_timing(name)}
 
 
 def traces_unlike(first: Path, second: Path, name: str) -> list[Difference]:

@@ -69,7 +69,7 @@ def page(folder: Path, record: Record) -> str:
     for title, rows in record.tables.items():
         parts.append(f"<h2>{escape(title)}</h2><section>{plain_table(rows)}</section>")
     if record.outcome is Outcome.INTERRUPTED:
-        parts.append("<h2>How far it came</h2><section>" + last_events(folder) + "</section>")
+        parts.append("<h2>How far it came</h2><section>" + how_far(folder) + "</section>")
     pictures = [(caption_of(path), picture(path, content)) for path, content in png_files(folder)]
     if record.outcome is not Outcome.INTERRUPTED:
         pictures += make_figures(folder, record)
@@ -128,13 +128,16 @@ def failure_table(record: Record) -> str:
     return f"<table><tr><th>label</th><th>what happened</th></tr>{rows}</table>"
 
 
-def last_events(folder: Path) -> str:
-    """The last things that a run noted before it was cut short."""
+def how_far(folder: Path) -> str:
+    """The last things that a run noted before it was cut short, or how many rows a sweep had by then."""
     try:
-        events = read_events(folder)[-LAST_EVENTS:]
+        if events := read_events(folder)[-LAST_EVENTS:]:
+            return plain_table(events)
+        if rows := read_regular(folder / "rows.jsonl").count(b"\n"):
+            return f"<p>{rows} rows were written.</p>"
     except OSError:
-        events = []
-    return plain_table(events) if events else "<p>Nothing was noted.</p>"
+        pass
+    return "<p>Nothing was noted.</p>"
 
 
 def provenance(record: Record) -> str:

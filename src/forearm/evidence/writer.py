@@ -22,6 +22,7 @@ from forearm.evidence.record import (
     Record,
     environment,
     parse_record,
+    read_record,
     utc_now,
 )
 from forearm.jsonable import plain
@@ -67,6 +68,23 @@ class ArtifactWriter:
         )
         self._write_record(self.begun)
 
+    @classmethod
+    def resume(cls, folder: Path) -> ArtifactWriter:
+        """Take up a folder that its run did not finish; it keeps its name, its command and its beginning."""
+        found = read_record(folder)
+        if not folder.name.endswith(PARTIAL):
+            raise ArtifactError(folder, "is finished", "There is nothing left to do.")
+        writer = cls.__new__(cls)
+        writer.kind, writer.title, writer.started_utc = found.kind, found.title, found.started_utc
+        writer.environment = environment()
+        writer.folder, writer.final = folder, folder.with_name(folder.name.removesuffix(PARTIAL))
+        # A run may have been killed after it had written all that it found.
+        writer.begun = replace(
+            found, summary=CUT_SHORT, outcome=Outcome.INTERRUPTED, metrics=(), failures=(), tables={}
+        )
+        writer._write_record(writer.begun)
+        return writer
+
     def __enter__(self) -> ArtifactWriter:
         return self
 
@@ -102,7 +120,7 @@ class ArtifactWriter:
     def finish(self, record: Record) -> Path:
         """Write the record, make the report from the files, and give the folder its final name.
 
-        What the record leaves out of inputs, configuration and seeds is as it was put down before.
+        What the record leaves out of inputs, configuration, seeds and command is as it was put down before.
         """
         from forearm.evidence.report import build_report
 
@@ -110,6 +128,7 @@ class ArtifactWriter:
             replace(
                 record,
                 inputs=record.inputs or self.begun.inputs,
+                command=record.command or self.begun.command,
                 configuration=record.configuration or self.begun.configuration,
                 seeds=record.seeds or self.begun.seeds,
             )
