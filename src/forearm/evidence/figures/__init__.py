@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from forearm.errors import ArtifactError, shown
 from forearm.evidence import files
 from forearm.evidence.record import Record
-from forearm.evidence.tables import Rows, plain_table
+from forearm.evidence.tables import Rows, folded_if_long
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def make_figures(folder: Path, record: Record) -> list[tuple[str, str]]:
     from forearm.evidence.figures.style import inline_svg, plain_text
 
     def element(caption: str, made: Figure | Rows) -> str:
-        return inline_svg(made, caption) if isinstance(made, Figure) else plain_table(made)
+        return inline_svg(made, caption) if isinstance(made, Figure) else folded_if_long(made)
 
     try:
         with plain_text():
