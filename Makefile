@@ -2,7 +2,7 @@
 # make test     from a fresh clone: every test
 # make install  the environment alone, with all extras
 # make check    format, lint, types, the import rule and every test: what CI runs
-# make peers    other people's solvers as well, for ``forearm bench ik`` and the tests of its adapters
+# make peers    other people's solvers and Ray as well, for ``forearm bench ik``, ``forearm sweep`` and their tests
 # make system   the system libraries for pictures, where they are missing and apt-get may install them
 # make evidence the artifacts behind the README's figures
 

@@ -48,7 +48,8 @@ def run_words(words: Sequence[str]) -> int:
     except (ForearmError, OSError) as error:
         return stopped(as_json, error, f"{who}: {error}")
     except KeyboardInterrupt as error:
-        return stopped(as_json, error, f"{who}: interrupted", "interrupted", INTERRUPTED)
+        line = ": ".join((f"{who}: interrupted", *map(str, error.args)))
+        return stopped(as_json, error, line, "interrupted", INTERRUPTED)
 
 
 def stopped(
