@@ -94,7 +94,8 @@ def measured(rows: Sequence[Row]) -> dict[str, float | int | None]:
 def summary(by_controller: Mapping[str, Sequence[Row]], options: Mapping[str, Any]) -> str:
     difficulties = options["difficulties"]
     ends = sorted({min(difficulties), max(difficulties)})
-    found = [f"{options['trials']} trials at each difficulty, {' to '.join(f'{end:g}' for end in ends)}."]
+    each = "1 trial" if options["trials"] == 1 else f"{options['trials']} trials"
+    found = [f"{each} at each difficulty, {' to '.join(f'{end:g}' for end in ends)}."]
     if options["perturb"]:
         told = ", ".join(f"{name} {value:g}" for name, value in options["perturb"].items())
         found.append(f"Perturbed: {told}.")

@@ -21,6 +21,7 @@ LABEL_COLORS = dict(zip(LABELS, ("#c2255c", "#9333ea", "#f2b01e", "#52667a", "#b
 SOURCE_RATES = ((0.6, "the source's\nbaseline at worst\nunder 60 %"), (0.9, "the source:\nat least 90 %"))
 SOURCE_TIMES_S = ((7.28, "the source's\nbaseline 7.28 s"), (3.78, "the source:\n3.78 s"))
 DASHED = (0, (4, 3))
+FEW = 4
 SPREAD = 0.72
 """Share of the way from one difficulty to the next that the controllers at one take up."""
 
@@ -44,12 +45,19 @@ class Panel(NamedTuple):
     def width(self) -> float:
         return SPREAD / len(self.controllers)
 
+    @property
+    def stroke(self) -> float:
+        """How thick an interval is drawn (points), so that neighbours stay apart."""
+        return min(5.0, 380.0 * self.width / len(self.difficulties))
+
     def color(self, controller: str) -> str:
         return COLORS[self.controllers.index(controller) % len(COLORS)]
 
     def dress(self, axes: Axes, title: str, y: str) -> Axes:
         dress(axes, title, "difficulty", y)
-        axes.set_xlim(-0.6, len(self.difficulties) - 0.4)
+        # One difficulty alone would stretch over the whole width.
+        middle, half = (len(self.difficulties) - 1) / 2.0, max(len(self.difficulties), FEW) / 2.0 + 0.1
+        axes.set_xlim(middle - half, middle + half)
         axes.grid(visible=False, axis="x")
         step = -(-len(self.difficulties) // 12)
         places = range(0, len(self.difficulties), step)
@@ -69,28 +77,26 @@ def insertion_figures(folder: Path, record: Record) -> Figures:  # noqa: ARG001 
         (
             "The share of trials that inserted the tool. The bars: Wilson's 95 % interval.",
             success_figure(panel),
-        ),
-        (
-            "Time to insert, of the trials that did: the mean, and bars from the 5th to the 95th percentile.",
-            time_figure(panel),
-        ),
+        )
     ]
+    if any(row["success"] for row in rows):
+        caption = (
+            "Time to insert, of the trials that did: the mean, and bars from the 5th to the 95th percentile."
+        )
+        made.append((caption, time_figure(panel)))
     if any(not row["success"] for row in rows):
         made.append(("Whom the failed trials are blamed on.", failure_figure(panel)))
-    made += [
-        (
+    if any(row["peak_force_n"] is not None for row in rows):
+        caption = (
             "The largest contact force of each trial, and the largest torque as a share of what the joint "
             "has. A box holds the middle half of the trials, its line is the median, the whiskers reach to "
-            "the extremes.",
-            effort_figure(panel, rows),
-        ),
-        (
-            "How often an attempt was backed out of and begun again, all trials together.",
-            recovery_figure(panel),
-        ),
-        ("Every trial, with its own record.", trial_table(folder, rows)),
-    ]
-    return made
+            "the extremes."
+        )
+        made.append((caption, effort_figure(panel, rows)))
+    if any(row["recoveries"] for row in rows):
+        caption = "How often an attempt was backed out of and begun again, all trials together."
+        made.append((caption, recovery_figure(panel)))
+    return [*made, ("Every trial, with its own record.", trial_table(folder, rows))]
 
 
 def success_figure(panel: Panel) -> Figure:
@@ -104,8 +110,16 @@ def success_figure(panel: Panel) -> Figure:
         rates, low, high = (
             np.array([setting[f"success_rate{end}"] for setting in mine]) for end in ("", "_low", "_high")
         )
-        axes.vlines(places, low, high, color=color, linewidth=5.0, alpha=0.3)
-        axes.plot(places, rates, color=color, linewidth=1.2, marker="o", markersize=4.5)
+        axes.vlines(places, low, high, color=color, linewidth=panel.stroke, alpha=0.3)
+        axes.plot(
+            places,
+            rates,
+            color=color,
+            linewidth=1.2,
+            marker="o",
+            markersize=max(2.5, 0.9 * panel.stroke),
+            clip_on=False,
+        )
     axes.set_ylim(0.0, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     key(figure, panel)
@@ -123,8 +137,16 @@ def time_figure(panel: Panel) -> Figure:
         low, mean, high = (
             np.array([setting[f"{which}_time_s"] for setting in mine]) for which in ("p05", "mean", "p95")
         )
-        axes.vlines(places, low, high, color=color, linewidth=5.0, alpha=0.35)
-        axes.plot(places, mean, color=color, linewidth=1.2, marker="o", markersize=4.5)
+        axes.vlines(places, low, high, color=color, linewidth=panel.stroke, alpha=0.35)
+        axes.plot(
+            places,
+            mean,
+            color=color,
+            linewidth=1.2,
+            marker="o",
+            markersize=max(2.5, 0.9 * panel.stroke),
+            clip_on=False,
+        )
     axes.set_ylim(bottom=0.0)
     key(figure, panel)
     return figure
