@@ -71,6 +71,8 @@ def begin_and_wait(out: Path, rows: int) -> tuple[subprocess.Popen, Path]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A process group of its own, as a terminal gives it.
+        start_new_session=True,
     )
 
     def written() -> int:
@@ -79,6 +81,14 @@ def begin_and_wait(out: Path, rows: int) -> tuple[subprocess.Popen, Path]:
     until(lambda: written() == rows, f"{rows} rows")
     (folder,) = out.iterdir()
     return process, folder
+
+
+def kill(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait(HANGS_S)
+    # Not read to its end: that comes only when no worker is left.
+    process.stdout.close()
+    process.stderr.close()
 
 
 def is_there(process: int) -> bool:
@@ -139,10 +149,10 @@ def test_a_killed_sweep_leaves_nobody_and_its_rest_is_done_later(stand_in, tmp_p
     process, partial = begin_and_wait(out, 5)
     workers = {trial.process for trial in stand_in.begun()}
     assert any(is_there(worker) for worker in workers)
-    process.kill()
-    process.communicate()
+    kill(process)
     until(lambda: not any(is_there(worker) for worker in workers), "the workers end")
-    assert read_record(partial).outcome is Outcome.INTERRUPTED
+    begun = read_record(partial)
+    assert begun.outcome is Outcome.INTERRUPTED
     assert "5 rows" in build_report(partial).read_text(encoding="utf-8")
     # The kill may as well have fallen between a trial and its row, or into the middle of a line.
     with (partial / "rows.jsonl").open("a", encoding="utf-8") as stream:
@@ -166,12 +176,12 @@ def test_a_killed_sweep_leaves_nobody_and_its_rest_is_done_later(stand_in, tmp_p
     assert differences(folder, whole) == []
     record = read_record(folder)
     assert "--resume" not in record.command
-    assert record.started_utc == read_record(folder).started_utc < record.finished_utc
+    assert record.started_utc == begun.started_utc < record.finished_utc
 
 
 def test_an_interrupted_sweep_says_how_to_go_on(stand_in, tmp_path):
     process, partial = begin_and_wait(tmp_path / "out", 5)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)
     _, error = process.communicate(timeout=HANGS_S)
     assert process.returncode == INTERRUPTED
     (line,) = error.splitlines()
@@ -191,13 +201,13 @@ def test_only_one_may_work_in_a_folder(stand_in, tmp_path):
         with pytest.raises(InvalidInput, match="no unfinished sweep"):
             newest_unfinished(stand_in, all_options(stand_in, given), partial.parent)
     finally:
-        process.kill()
-        process.communicate()
+        kill(process)
     assert newest_unfinished(stand_in, all_options(stand_in, given), partial.parent) == partial
 
 
-def test_a_worker_that_dies_is_replaced_and_its_job_begun_again(stand_in, tmp_path):
-    done = run_sweep(stand_in, {**ONE_SETTING, "perturb": {"dies_once_at": 2.0}}, tmp_path, 2)
+@pytest.mark.parametrize("when", ["dies_once_at", "dies_once_after"])
+def test_a_worker_that_dies_is_replaced_and_its_job_begun_again(stand_in, tmp_path, when):
+    done = run_sweep(stand_in, {**ONE_SETTING, "perturb": {when: 2.0}}, tmp_path, 2)
     assert stand_in.times_begun("direct-d0.3-s2") == 2
     well = run_sweep(stand_in, ONE_SETTING, tmp_path, 2)
     untimed = [

@@ -54,6 +54,7 @@ PERTURBATIONS = {
         ("noise", "nothing"),
         ("dies_at", "the worker dies in the trial of this seed"),
         ("dies_once_at", "the same, but not when it is begun again"),
+        ("dies_once_after", "the same, once the trial's folder is there"),
         ("refuses_at", "the trial of this seed is bad input"),
         ("breaks_at", "the trial of this seed raises"),
         ("waits_once_at", "the trial of this seed never ends, but does when it is begun again"),
@@ -105,6 +106,8 @@ def run_job(job, folder):
     half.mkdir(parents=True)
     (half / "record.json").write_text("{}\n", encoding="utf-8")
     half.rename(folder)
+    if job["perturb"].get("dies_once_after") == job["seed"] and times_begun(folder.name) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
     return row
 
 
