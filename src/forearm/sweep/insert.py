@@ -51,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def options_from(args: argparse.Namespace) -> dict[str, Any]:
     """Those that were given."""
+    from forearm.tasks._perturb import parse_perturbations
+    from forearm.tasks.insert import PERTURBATIONS
+
     words = vars(args)
     named = {
         "difficulties": words.get("difficulty"),
@@ -58,24 +61,9 @@ def options_from(args: argparse.Namespace) -> dict[str, Any]:
         "controllers": words.get("controller"),
         "first_seed": words.get("first_seed"),
         "arm": words.get("arm"),
-        "perturb": parsed(words["perturb"]) if "perturb" in words else None,
+        "perturb": parse_perturbations(words["perturb"], PERTURBATIONS) if "perturb" in words else None,
     }
     return {name: value for name, value in named.items() if value is not None}
-
-
-def parsed(words: Sequence[str]) -> dict[str, float]:
-    pairs = [word.partition("=") for word in words]
-    found = {}
-    for name, _, value in pairs:
-        if name in found:
-            raise InvalidInput(f"perturbation {shown(name)}", "is given twice", "Give it once.")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise InvalidInput(
-                "perturbation", f"is {shown(name + '=' + value)}", "Give NAME=NUMBER."
-            ) from None
-    return checked_perturbations(found)
 
 
 def default_options() -> dict[str, Any]:
@@ -93,7 +81,8 @@ def default_options() -> dict[str, Any]:
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     """All options, each of its kind; raises ``InvalidInput`` or ``UnknownName``."""
-    from forearm.tasks.insert import arm_names, controller_names
+    from forearm.tasks._perturb import checked_perturbations
+    from forearm.tasks.insert import PERTURBATIONS, arm_names, controller_names
 
     difficulties = [finite(value) for value in listed("difficulties", options, (float, int))]
     controllers = listed("controllers", options, (str,))
@@ -106,7 +95,7 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
         "controllers": controllers,
         "first_seed": whole("first_seed", options, 0, MOST_SEED),
         "arm": options["arm"],
-        "perturb": checked_perturbations(options["perturb"]),
+        "perturb": checked_perturbations(options["perturb"], PERTURBATIONS),
     }
     count = good["trials"] * len(difficulties) * len(controllers)
     if count > MOST_TRIALS:
@@ -139,25 +128,6 @@ def whole(name: str, options: Mapping[str, Any], least: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise InvalidInput(name, f"is {shown(value)}", f"Give a whole number from {least} to {most}.")
     return value
-
-
-def checked_perturbations(values: object) -> dict[str, float]:
-    from forearm.tasks.insert import PERTURBATIONS
-
-    if not isinstance(values, Mapping):
-        raise InvalidInput("perturb", f"is {shown(values)}", "Give numbers by name.")
-    for name, value in values.items():
-        unknown_unless_in("perturbation", name, tuple(PERTURBATIONS))
-        kind = PERTURBATIONS[name]
-        # Written so that a NaN fails.
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, float | int)
-            or not kind.least <= value <= kind.most
-        ):
-            fix = f"Give a number from {kind.least:g} to {kind.most:g}."
-            raise InvalidInput(f"perturbation {name}", f"is {shown(value)}", fix)
-    return {name: float(value) for name, value in values.items()}
 
 
 def jobs(options: Mapping[str, Any]) -> list[dict[str, Any]]:

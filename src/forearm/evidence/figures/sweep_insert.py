@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
 from forearm.evidence.figures import Figures, figures_for, read_rows
@@ -276,8 +277,11 @@ def key(figure: Figure, panel: Panel) -> None:
 
 def legend(figure: Figure, colors: dict[str, str]) -> None:
     """Below all axes, where it covers nothing."""
-    axes = figure.axes[0]
-    handles = [axes.bar(0.0, 0.0, color=color, label=name) for name, color in colors.items()]
     figure.legend(
-        handles, list(colors), loc="outside lower center", ncols=len(colors), frameon=False, fontsize=9
+        [Patch(color=color, label=name) for name, color in colors.items()],
+        list(colors),
+        loc="outside lower center",
+        ncols=len(colors),
+        frameon=False,
+        fontsize=9,
     )
