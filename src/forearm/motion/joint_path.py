@@ -20,7 +20,7 @@ LEAST_MOTION = 1e-12
 
 @dataclass(frozen=True, eq=False, slots=True)
 class JointPath:
-    """One segment from s = 0 to 1 at even steps. It also is the geometric path that toppra asks for."""
+    """One segment on a grid of s that rises. It also is the geometric path that toppra asks for."""
 
     s: Array
     q: Array
@@ -40,7 +40,7 @@ class JointPath:
 
     def __call__(self, s: ArrayLike, order: int = 0) -> Array:
         """The values at points of the grid; toppra asks nowhere else."""
-        rows = np.rint(np.asarray(s) * ((len(self.s) - 1) / self.s[-1])).astype(int)
+        rows = np.searchsorted(0.5 * (self.s[1:] + self.s[:-1]), s)
         return (self.q, self.first, self.second)[order][rows]
 
 

@@ -35,8 +35,10 @@ class Bounds:
     d: Array
 
 
-def fastest(path: JointPath, max_speed: Array, bounds: Bounds, segment: int) -> Pieces:
-    """From rest to rest along ``path`` within |q'| ṡ <= max_speed and ``bounds``.
+def fastest(
+    path: JointPath, max_speed: Array, bounds: Bounds, segment: int, end_at_rest: bool = True
+) -> Pieces:
+    """From rest to rest along ``path`` within |q'| ṡ <= max_speed and ``bounds``, or to any speed at its end.
 
     Between points of the grid s̈ is constant, and the bounds hold at both ends of every step. Raises
     ``NoMotionPlan``.
@@ -46,7 +48,8 @@ def fastest(path: JointPath, max_speed: Array, bounds: Bounds, segment: int) -> 
     speeds = np.zeros(len(path.s))
     for _ in range(ROUNDS if bounds.d.any() else 1):
         before = speeds
-        speeds = toppra_speeds(path, max_speed, bounds, bounds.c + bounds.d * before[:, None], scale)
+        still = bounds.c + bounds.d * before[:, None]
+        speeds = toppra_speeds(path, max_speed, bounds, still, scale, end_at_rest)
         if not (np.isfinite(speeds).all() and (speeds[1:-1] > 0.0).all()):
             raise NoMotionPlan(f"toppra finds no timing for segment {segment + 1} of the path.")
         if np.abs(speeds - before).max() <= SETTLED * speeds.max():
@@ -54,7 +57,9 @@ def fastest(path: JointPath, max_speed: Array, bounds: Bounds, segment: int) -> 
     return pieces_of(path.s, speeds)
 
 
-def toppra_speeds(path: JointPath, max_speed: Array, bounds: Bounds, still: Array, scale: float) -> Array:
+def toppra_speeds(
+    path: JointPath, max_speed: Array, bounds: Bounds, still: Array, scale: float, end_at_rest: bool
+) -> Array:
     """ṡ at the grid's points; NaN where toppra finds none. ``still`` is the part without u and x."""
     toppra = import_toppra()
     grid = path.s * scale
@@ -64,6 +69,10 @@ def toppra_speeds(path: JointPath, max_speed: Array, bounds: Bounds, still: Arra
     top = np.minimum(fastest_s, FREE) ** 2
     constraint = table_constraint()(bounds.a / scale, bounds.b / scale**2, still, top)
     planner = toppra.algorithm.TOPPRA([constraint], scaled, gridpoints=grid, solver_wrapper="seidel")
+    if not end_at_rest:
+        # toppra asks for one speed at the end; its sets of speeds may as well begin with all of them.
+        backwards, most = planner.compute_controllable_sets, float(np.sqrt(top[-1]))
+        planner.compute_controllable_sets = lambda *_: backwards(0.0, most)
     _, speeds, _ = planner.compute_parameterization(0.0, 0.0)
     return np.full(len(grid), np.nan) if speeds is None else np.asarray(speeds) / scale
 
