@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -172,8 +173,10 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+@cache
 def environment() -> dict[str, Any]:
-    """The machine, the versions and the state of the source, without any name or path."""
+    """The machine, the versions and the state of the source as a process first asks, without any name or
+    path."""
     return {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",

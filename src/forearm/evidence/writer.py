@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from forearm.errors import ArtifactError, InvalidInput
+from forearm.evidence.files import EVENTS
 from forearm.evidence.record import (
     CUT_SHORT,
     PARTIAL,
@@ -25,7 +26,12 @@ from forearm.evidence.record import (
     read_record,
     utc_now,
 )
+from forearm.evidence.trace import write_trace
 from forearm.jsonable import plain
+from forearm.spatial import Array
+
+Event = tuple[float, str, str]
+"""Time (s), kind, text."""
 
 
 class ArtifactWriter:
@@ -109,8 +115,8 @@ class ArtifactWriter:
 
     def event(self, time_s: float, kind: str, text: str) -> None:
         """Append to ``events.jsonl`` and have it on the disk before going on."""
-        with (self.folder / "events.jsonl").open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps({"time_s": plain(time_s), "kind": kind, "text": text}) + "\n")
+        with (self.folder / EVENTS).open("a", encoding="utf-8") as stream:
+            stream.write(event_line((time_s, kind, text)))
             stream.flush()
             os.fsync(stream.fileno())
 
@@ -145,7 +151,37 @@ class ArtifactWriter:
             finished_utc="" if record.outcome is Outcome.INTERRUPTED else utc_now(),
             environment=self.environment,
         )
-        self.write_text("record.json", json.dumps(whole.to_json(), indent=1, allow_nan=False) + "\n")
+        self.write_text("record.json", record_text(whole))
+
+
+def write_at_once(
+    folder: Path, record: Record, events: Iterable[Event], trace: Mapping[str, Array] | None = None
+) -> None:
+    """A whole artifact of a run that is over, without a page: one of many, which ``forearm report`` can make.
+
+    It appears whole or not at all; one that a power cut loses is run again.
+    """
+    unfinished = folder.with_name(folder.name + PARTIAL)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    now = utc_now()
+    whole = replace(
+        record, command=command_line(), started_utc=now, finished_utc=now, environment=environment()
+    )
+    (unfinished / "record.json").write_text(record_text(whole), encoding="utf-8")
+    (unfinished / EVENTS).write_text("".join(map(event_line, events)), encoding="utf-8")
+    if trace is not None:
+        write_trace(unfinished, trace)
+    os.replace(unfinished, folder)
+
+
+def record_text(record: Record) -> str:
+    return json.dumps(record.to_json(), indent=1, allow_nan=False) + "\n"
+
+
+def event_line(event: Event) -> str:
+    time_s, kind, text = event
+    return json.dumps({"time_s": plain(time_s), "kind": kind, "text": text}) + "\n"
 
 
 def write_whole(path: Path, content: bytes) -> None:

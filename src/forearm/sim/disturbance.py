@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from forearm.errors import InvalidInput
-from forearm.sim.scene import Scene, tip_body
+from forearm.sim.scene import Scene, actuator_of, tip_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,10 @@ class Disturbance:
     """Every drive is this share too strong (or too weak, if negative)."""
     push_n: float = 0.0
     """A sideways force on the tip, for half a second in the middle of the run."""
+    mass: float = 0.0
+    """Every link of the arm, and what it holds, is this share heavier (or lighter, if negative)."""
+    effort: float = 1.0
+    """The drives give at most this share of their rated torque."""
 
     def __post_init__(self) -> None:
         for name in ("payload", "friction_nm"):
@@ -32,28 +36,40 @@ class Disturbance:
                 raise InvalidInput(f"disturbance {name}", f"is {value}", "Give a finite number, 0 or more.")
         if not -1.0 < self.gain < 10.0:
             raise InvalidInput("disturbance gain", f"is {self.gain}", "Give a share above -1 and below 10.")
+        if not -0.9 <= self.mass < 10.0:
+            raise InvalidInput("disturbance mass", f"is {self.mass}", "Give a share from -0.9 to 10.")
+        if not 0.0 < self.effort <= 10.0:
+            raise InvalidInput("disturbance effort", f"is {self.effort}", "Give a share above 0, up to 10.")
         if not np.isfinite(self.push_n):
             raise InvalidInput("disturbance push_n", f"is {self.push_n}", "Give a finite number.")
 
     @property
     def nothing(self) -> bool:
-        return not (self.payload or self.friction_nm or self.gain or self.push_n)
+        nothing_added = not (self.payload or self.friction_nm or self.gain or self.push_n or self.mass)
+        return nothing_added and self.effort == 1.0
 
 
 def disturbed(scene: Scene, disturbance: Disturbance) -> mujoco.MjModel:
-    """The model of what really happens; ``scene.plant`` stays what the controller believes."""
+    """The model of what really happens; ``scene.plant`` stays what the controller believes.
+
+    Only the arm is disturbed, whatever else moves in the scene.
+    """
     model = scene.model
     if disturbance.nothing:
         return model
     changed = copy.copy(model)
-    moving = model.body_weldid > 0
-    body = tip_body(scene)
-    mass = disturbance.payload * float(model.body_mass[moving].sum())
+    joints = [model.joint(name).id for name in scene.robot.joint_names]
+    dofs, drives = model.jnt_dofadr[joints], [actuator_of(model, name) for name in scene.robot.joint_names]
+    arm = np.isin(model.body_rootid, model.body_rootid[model.jnt_bodyid[joints]]) & (model.body_weldid > 0)
+    changed.body_mass[arm] = model.body_mass[arm] * (1.0 + disturbance.mass)
+    changed.body_inertia[arm] = model.body_inertia[arm] * (1.0 + disturbance.mass)
+    mass = disturbance.payload * float(model.body_mass[arm].sum())
     if mass:
-        add_point_mass(changed, body, mass, scene)
-    changed.dof_frictionloss[:] = model.dof_frictionloss + disturbance.friction_nm
-    changed.actuator_gainprm[:] = model.actuator_gainprm * (1.0 + disturbance.gain)
-    changed.actuator_biasprm[:] = model.actuator_biasprm * (1.0 + disturbance.gain)
+        add_point_mass(changed, tip_body(scene), mass, scene)
+    changed.dof_frictionloss[dofs] = model.dof_frictionloss[dofs] + disturbance.friction_nm
+    changed.actuator_gainprm[drives] = model.actuator_gainprm[drives] * (1.0 + disturbance.gain)
+    changed.actuator_biasprm[drives] = model.actuator_biasprm[drives] * (1.0 + disturbance.gain)
+    changed.actuator_forcerange[drives] = model.actuator_forcerange[drives] * disturbance.effort
     mujoco.mj_setConst(changed, mujoco.MjData(changed))
     return changed
 

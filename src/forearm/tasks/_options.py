@@ -12,7 +12,14 @@ import numpy as np
 
 from forearm.arguments import seed_number
 from forearm.errors import InvalidInput, shown, unknown_unless_in
-from forearm.tasks._perturb import PERTURBATIONS, checked_perturbations, number, parse_perturbations
+from forearm.tasks._perturb import (
+    PERTURBATIONS,
+    Kinds,
+    checked_perturbations,
+    listed,
+    number,
+    parse_perturbations,
+)
 
 
 def add_drawing_arguments(
@@ -40,9 +47,12 @@ def add_drawing_arguments(
     parser.add_argument(
         "--profile", choices=("quintic", "cubic", "trapezoid"), default="quintic", help="speed along an edge"
     )
-    listed = "; ".join(f"{name}: {kind.meaning}" for name, kind in PERTURBATIONS.items())
     parser.add_argument(
-        "--perturb", action="append", default=[], metavar="NAME=VALUE", help=f"make it harder. {listed}"
+        "--perturb",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"make it harder. {listed(PERTURBATIONS)}",
     )
     parser.add_argument("--seed", type=seed_number, default=0, help="seed of the perturbation (default 0)")
     parser.add_argument("--force", action="store_true", help="run even if the plan check refuses")
@@ -62,22 +72,25 @@ def drawing_options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def checked_options(task: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """``defaults`` with ``options`` in their place, each of its default's kind.
+def checked_options(
+    task: str, options: Mapping[str, Any], defaults: Mapping[str, Any], kinds: Kinds = PERTURBATIONS
+) -> dict[str, Any]:
+    """``defaults`` with ``options`` in their place, each of its default's kind; perturbations are of
+    ``kinds``.
 
     Raises ``UnknownName`` for an option that there is not and ``InvalidInput`` for a value of another kind.
     """
     checked = dict(defaults)
     for name, value in options.items():
         unknown_unless_in(f"option of {task}", name, tuple(defaults))
-        checked[name] = like(defaults[name], name, value)
+        checked[name] = like(defaults[name], name, value, kinds)
     return checked
 
 
-def like(default: Any, name: str, value: Any) -> Any:
+def like(default: Any, name: str, value: Any, kinds: Kinds) -> Any:
     """``value`` if it is of the kind of ``default``, its numbers as Python's own."""
     if isinstance(default, Mapping):
-        return checked_perturbations(value)
+        return checked_perturbations(value, kinds)
     if isinstance(default, tuple):
         return numbers(name, value, len(default))
     if isinstance(default, bool):
@@ -95,8 +108,8 @@ def like(default: Any, name: str, value: Any) -> Any:
 
 
 def numbers(name: str, values: Any, count: int) -> tuple[float, ...]:
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
-    found = tuple(map(number, listed)) if isinstance(listed, (list, tuple)) else ()
+    plain = values.tolist() if isinstance(values, np.ndarray) else values
+    found = tuple(map(number, plain)) if isinstance(plain, (list, tuple)) else ()
     if len(found) != count or not all(map(math.isfinite, found)):
         raise InvalidInput(name, f"is {shown(values)}", f"Give {count} numbers.")
     return found

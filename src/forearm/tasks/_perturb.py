@@ -28,7 +28,10 @@ class Kind(NamedTuple):
     """What ``scale`` times the value is shown in."""
 
 
-PERTURBATIONS = {
+Kinds = Mapping[str, Kind]
+"""What a task can be made harder by, by name."""
+
+PERTURBATIONS: Kinds = {
     "noise": Kind("sensor noise at the tip (m), put into the joints as noise/reach", 0.0, MOST, 1e3, "mm"),
     "bias": Kind("constant sensor offset at the tip (m), put into the joints likewise", 0.0, MOST, 1e3, "mm"),
     "delay": Kind("sensor delay (s), whole ticks", 0.0, MOST, 1e3, "ms"),
@@ -52,29 +55,29 @@ class Perturbation:
         return self.sensing.perfect and self.disturbance.nothing
 
 
-def parse_perturbations(words: Sequence[str]) -> dict[str, float]:
+def parse_perturbations(words: Sequence[str], kinds: Kinds = PERTURBATIONS) -> dict[str, float]:
     """``["noise=0.001", ...]`` as numbers by name."""
     found: dict[str, float] = {}
     for word in words:
         name, _, value = word.partition("=")
-        unknown_unless_in("perturbation", name, tuple(PERTURBATIONS))
+        unknown_unless_in("perturbation", name, tuple(kinds))
         if name in found:
             raise InvalidInput(f"perturbation {name}", "is given twice", "Give it once.")
         try:
             found[name] = float(value)
         except ValueError:
             raise InvalidInput(f"perturbation {name}", f"is {shown(value)}", f"Give {name}=NUMBER.") from None
-    return checked_perturbations(found)
+    return checked_perturbations(found, kinds)
 
 
-def checked_perturbations(values: object) -> dict[str, float]:
+def checked_perturbations(values: object, kinds: Kinds = PERTURBATIONS) -> dict[str, float]:
     """The perturbations by name, each a number in its range; raises ``InvalidInput`` or ``UnknownName``."""
     if not isinstance(values, Mapping):
         raise InvalidInput("perturb", f"is {shown(values)}", "Give numbers by name: {'noise': 0.001}.")
     found = {}
     for name, value in values.items():
-        unknown_unless_in("perturbation", name, tuple(PERTURBATIONS))
-        kind = PERTURBATIONS[name]
+        unknown_unless_in("perturbation", name, tuple(kinds))
+        kind = kinds[name]
         found[name] = number(value)
         # Written so that a NaN fails.
         if not kind.least <= found[name] <= kind.most:
@@ -134,6 +137,11 @@ def delay_ticks(delay_s: float, dt_s: float, duration_s: float) -> int:
     return ticks
 
 
-def in_words(values: Mapping[str, float]) -> str:
-    kinds = ((name, value, PERTURBATIONS[name]) for name, value in values.items() if value)
-    return ", ".join(f"{name} {value * kind.scale:g} {kind.unit}" for name, value, kind in kinds)
+def in_words(values: Mapping[str, float], kinds: Kinds = PERTURBATIONS) -> str:
+    told = ((name, value, kinds[name]) for name, value in values.items() if value)
+    return ", ".join(f"{name} {value * kind.scale:g} {kind.unit}" for name, value, kind in told)
+
+
+def listed(kinds: Kinds) -> str:
+    """What there is, for a help text."""
+    return "; ".join(f"{name}: {kind.meaning}" for name, kind in kinds.items())

@@ -25,6 +25,7 @@ from forearm.motion.follow import LostTrack
 from forearm.motion.plan import PlanRefused
 from forearm.tasks import task_module
 from forearm.tasks._options import checked_options
+from forearm.tasks._perturb import PERTURBATIONS, Kinds
 
 
 def run_task(
@@ -36,8 +37,8 @@ def run_task(
     draw, pictures are left out with a warning.
     """
     module = task_module(name)
-    options = checked_options(name, options, default_options(module))
-    configuration, seeds = {"task": name, **options}, {"perturbation": options.get("seed", 0)}
+    options = checked_options(name, options, default_options(module), perturbations_of(module))
+    configuration, seeds = {"task": name, **options}, {seed_name(module): options.get("seed", 0)}
     with ArtifactWriter(
         out, f"run.{name}", module.TITLE, configuration=configuration, seeds=seeds
     ) as artifact:
@@ -109,9 +110,19 @@ def restored(module: ModuleType, name: str, options: dict[str, Any], folder: Pat
         odd = sorted(set(options) ^ set(defaults))
         raise ArtifactError(folder, f"record.json's configuration does not fit the task: {', '.join(odd)}")
     try:
-        return checked_options(name, options, defaults)
+        return checked_options(name, options, defaults, perturbations_of(module))
     except (InvalidInput, UnknownName) as error:
         raise ArtifactError(folder, f"record.json: {str(error).rstrip('.')}") from error
+
+
+def perturbations_of(module: ModuleType) -> Kinds:
+    """A task's own kinds of perturbation, or those of the drawing tasks."""
+    return getattr(module, "PERTURBATIONS", PERTURBATIONS)
+
+
+def seed_name(module: ModuleType) -> str:
+    """What a task draws from its seed."""
+    return getattr(module, "SEED_OF", "perturbation")
 
 
 def default_options(module: ModuleType) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The insertion's controllers, one a file."""

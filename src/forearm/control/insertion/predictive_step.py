@@ -1,0 +1,365 @@
+"""One tick of the predictive controller, compiled: feel, observe, decide, refer, command."""
+
+from __future__ import annotations
+
+import math
+
+from forearm.control.insertion.approach import quintic_at, quintic_into, strain
+from forearm.control.insertion.feel import LAST_TORQUE, SLOW, feel, force_along
+from forearm.control.insertion.inserter import (
+    AIM,
+    ANSWER,
+    DEPTH,
+    FELT,
+    FREQUENCY,
+    IK_SOLVED,
+    PHASE,
+    REASON,
+    SEEN,
+    SURE,
+)
+from forearm.control.insertion.observer import (
+    FIT,
+    FITTED,
+    OMEGA,
+    STATE,
+    observe,
+    predict_into,
+    spread_at,
+)
+from forearm.control.insertion.phases import ALIGN, APPROACH, BACK_OUT, GIVE_UP, LOOK, PUSH, SEAT, next_phase
+from forearm.control.insertion.ride import BOX, PLACE, TURN, joints_into, ride_into
+from forearm.control.insertion.seen import channels_into, rotation_into
+from forearm.control.torque import CHAIN, computed_torque_into
+from forearm.kinematics.chain import forward_into
+from forearm.kinematics.compiling import lean
+
+GATE_M, CROSS_M_S = 0.015, 0.4
+"""The gate lies this far before the mouth and moves with it; the tool comes through it at this speed, slow
+enough to stop before the mouth."""
+GO_M, GO_AHEAD_S, GO_AFTER_S = 0.02, 0.25, 0.15
+"""The approach begins once the box is known as well as this, so far ahead; or after that time."""
+ENTRY_SHARE = 0.2
+"""As near to the mouth as this share of the gate, a force may be the box's."""
+PUSH_M_S2, FASTEST_M_S = 16.0, 0.8
+TOUCH_M_S, TOUCH_BEFORE_M = 0.02, 0.0005
+"""How fast the plate is touched, and how far before it that speed is reached."""
+PRESS_M = 0.0005
+BACK_M_S = 0.5
+AT_GATE_M = 1e-4
+BRAKE_SHARE, SETTLE_S = 0.9, 0.004
+SHY_S = 0.15
+"""After a contact the box needs this long until it swings freely again."""
+CONTACT_N, CONTACT_M = 6.0, 0.003
+STRAYED = 1.6
+"""So many times the play apart, tool and hole would not meet."""
+LOST_RAD = 0.1
+"""A joint this far from where it is wanted: the plan goes on from where the arm is."""
+FIRST_S, GROWTH, MOST_TRIES = 0.12, 1.06, 50
+"""The times that are tried for an approach."""
+OVER = 1.12
+"""By how much a plan that is renewed may strain the limits, out of their margins."""
+SOONER, LONG_S = 0.92, 0.3
+"""A plan that is renewed tries whether a little less of the time left will do; or, where that is long, any
+time."""
+LATE_S = 0.012
+"""So near to its end a plan is not renewed."""
+PUSHED_S = 0.006
+REST_S = 0.03
+
+# Rows of ``states``: where the IK's searches stand, and the posture that they begin from.
+RIDING, PLANNING, POSTURE = range(3)
+# Sheets of ``work``.
+CORE, MOTION, RIDE, NOW, GOAL, TRIAL, QUINTIC, LIMITS, FEELING, START, TRIED = range(11)
+SHEETS, ROWS, COLUMNS = 11, 8, 16
+ROOM_SHEETS = 5
+# Rows of CORE.
+STATUS, TURN_IN_BOX, CHANNELS, FRAME, TIP, TAU = range(6)
+# Numbers of STATUS.
+CURRENT, SINCE, BEGAN, DURATION, ALONG, RATE, SURGE, PUSHED, TRUST_AFTER, FORCE, TICKS, SOLVED, ATTEMPTS = (
+    range(13)
+)
+# Numbers of ``settings``.
+DT, PLAY, PLATE, IK_SLACK, BANDWIDTH = range(5)
+SETTINGS = 5
+
+
+@lean
+def predictive_step(
+    sheets, memory, work, room, transform, settings, table, most, states, target, answers, iterations,
+    crossed, now, stamp, q, qd, points, said, out,
+):  # fmt: skip
+    """Everything that happens between two readings; ``out`` gets the torques, ``said`` the row of the
+    trace."""
+    ik = (table, most, states, target, answers, iterations, crossed, room, settings[IK_SLACK])
+    dt, play, plate = settings[DT], settings[PLAY], settings[PLATE]
+    status, fit = work[CORE, STATUS], memory[STATE, FIT]
+    phase = int(status[CURRENT])
+    if status[TICKS] == 0.0:
+        for i in range(q.shape[0]):
+            work[NOW, 0, i], work[START, 0, i] = q[i], q[i]
+    status[TICKS] += 1.0
+    entering = phase in (SEAT, BACK_OUT) or (phase == PUSH and status[ALONG] > -ENTRY_SHARE * GATE_M)
+    feel(sheets, dt, q, qd, entering, work[FEELING])
+    renewed = observe(memory, stamp, points, now > status[TRUST_AFTER])
+    sighted = fit[FITTED] != 0.0
+
+    depth, apart = 0.0, math.inf
+    if sighted:
+        watch_push(memory, work, stamp, points, dt)
+        predict_into(memory, now, work[MOTION])
+        depth, apart = stand(sheets, memory, work, transform, now, q, plate)
+    in_phase = now - status[SINCE]
+    known = sighted and spread_at(memory[STATE], now + GO_AHEAD_S) < GO_M
+    following, reason = next_phase(
+        phase,
+        in_phase,
+        known or (sighted and in_phase > GO_AFTER_S),
+        sighted,
+        now >= status[BEGAN] + status[DURATION],
+        apart < play,
+        apart > STRAYED * play,
+        status[FORCE],
+        depth - status[PUSHED],
+        plate,
+        status[ALONG] <= -GATE_M + AT_GATE_M,
+        status[ATTEMPTS],
+    )
+    if following != phase:
+        came_from, phase = phase, following
+        status[CURRENT], status[SINCE], said[REASON] = phase, now, reason
+        if phase == APPROACH:
+            if not plan(sheets, memory, work, ik, now - dt, FIRST_S, 1.0, q, qd):
+                phase = LOOK
+                status[CURRENT] = phase
+            tell_answer(work, answers, said, q.shape[0])
+        elif phase == ALIGN and came_from == APPROACH:
+            status[ALONG], status[RATE] = -GATE_M, CROSS_M_S
+            for i in range(q.shape[0]):
+                states[RIDING, i], states[RIDING, q.shape[0] + i] = work[NOW, 0, i], 0.0
+        elif phase == BACK_OUT:
+            status[ATTEMPTS] += 1.0
+        elif phase == GIVE_UP:
+            plan_return(sheets, work, now - dt, q.shape[0])
+
+    if phase == LOOK:
+        come_to_rest(work, dt, q.shape[0])
+    elif phase == APPROACH:
+        left = status[BEGAN] + status[DURATION] - (now - dt)
+        if renewed and sighted and left > LATE_S:
+            # What is wanted is that of the tick before.
+            sooner = SOONER * left if left < LONG_S else FIRST_S
+            plan(sheets, memory, work, ik, now - dt, sooner, OVER, q, qd)
+            tell_answer(work, answers, said, q.shape[0])
+        quintic_at(work[QUINTIC], status[DURATION], now - status[BEGAN], q.shape[0], work[NOW])
+    elif phase == GIVE_UP:
+        quintic_at(work[QUINTIC], status[DURATION], now - status[BEGAN], q.shape[0], work[NOW])
+    elif sighted:
+        advance(phase, status, dt, plate)
+        ride_into(
+            work[MOTION], status[ALONG], status[RATE], status[SURGE], work[CORE, TURN_IN_BOX], work[RIDE]
+        )
+        status[SOLVED] = joints_into(sheets[CHAIN], ik, RIDING, work[RIDE], q.shape[0], work[NOW])
+        tell_answer(work, answers, said, q.shape[0])
+        status[FORCE] = feel_along(work, room)
+        if status[FORCE] > CONTACT_N or abs(status[PUSHED]) > CONTACT_M:
+            status[TRUST_AFTER] = now + SHY_S
+    command(sheets, work, settings[BANDWIDTH], q, qd, dt, out)
+    tell(memory, work, sighted, now, phase, depth, said, q.shape[0])
+
+
+@lean
+def stand(sheets, memory, work, transform, now, q, plate):
+    """How deep the tool's end is by belief, and how far tool and hole are apart for fitting into each other.
+
+    The latter adds up the distance from the hole's axis, what the angle between them makes of the hole's
+    depth, and two standard deviations of what is believed (m).
+    """
+    motion, box, turn = work[MOTION], work[RIDE, BOX], work[RIDE, TURN]
+    forward_into(sheets[CHAIN], q, transform)
+    rotation_into(motion[0, 3], motion[0, 4], motion[0, 5], box)
+    dx, dy, dz = (
+        transform[0, 3] - motion[0, 0],
+        transform[1, 3] - motion[0, 1],
+        transform[2, 3] - motion[0, 2],
+    )
+    depth = dx * box[0] + dy * box[3] + dz * box[6]
+    beside = math.sqrt(max(dx * dx + dy * dy + dz * dz - depth * depth, 0.0))
+    turn_in_box = work[CORE, TURN_IN_BOX]
+    trace = 0.0
+    for row in range(3):
+        for column in range(3):
+            wanted = (
+                box[3 * row] * turn_in_box[column]
+                + box[3 * row + 1] * turn_in_box[3 + column]
+                + box[3 * row + 2] * turn_in_box[6 + column]
+            )
+            trace += wanted * transform[row, column]
+            turn[3 * row + column] = wanted
+    # |R - R'|² = 2 (3 - trace) = 8 sin²(θ/2).
+    angle = 2.0 * math.asin(min(math.sqrt(max(3.0 - trace, 0.0)) / 2.0, 1.0))
+    return depth, beside + angle * plate + 2.0 * spread_at(memory[STATE], now)
+
+
+@lean
+def watch_push(memory, work, stamp, points, dt):
+    """How far the box is seen to stand behind where it would swing freely, along the hole: it is being
+    pushed."""
+    status = work[CORE, STATUS]
+    if math.isnan(points[0]):
+        return
+    seen, box = work[CORE, CHANNELS], work[RIDE, BOX]
+    channels_into(points, work[CORE, FRAME], seen)
+    predict_into(memory, stamp, work[MOTION])
+    rotation_into(seen[3], seen[4], seen[5], box)
+    behind = 0.0
+    for k in range(3):
+        behind += (seen[k] - work[MOTION, 0, k]) * box[3 * k]
+    status[PUSHED] += dt / (PUSHED_S + dt) * (behind - status[PUSHED])
+
+
+@lean
+def come_to_rest(work, dt, n):
+    """The wanted joints run out, from whatever motion they had."""
+    wanted = work[NOW]
+    for i in range(n):
+        wanted[2, i] = -wanted[1, i] / REST_S
+        wanted[1, i] += dt * wanted[2, i]
+        wanted[0, i] += dt * wanted[1, i]
+
+
+@lean
+def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
+    """Quintics from what is wanted at ``begin`` to the gate as it will be ``duration`` later; or later
+    still, as long as it is out of reach there or the limits are strained more than is ``allowed``.
+
+    Returns whether there is such a plan; if not, the one before stands.
+    """
+    n = q.shape[0]
+    status, wanted, goal, states = work[CORE, STATUS], work[NOW], work[GOAL], ik[2]
+    astray = False
+    for i in range(n):
+        astray |= abs(wanted[0, i] - q[i]) > LOST_RAD
+    if astray:
+        for i in range(n):
+            wanted[0, i], wanted[1, i], wanted[2, i] = q[i], qd[i], 0.0
+    # A search that once went astray, after a prediction from too little, would not come back by itself.
+    for k in range(states.shape[1]):
+        states[PLANNING, k] = states[POSTURE, k]
+    for _ in range(MOST_TRIES):
+        predict_into(memory, begin + duration, work[MOTION])
+        ride_into(work[MOTION], -GATE_M, CROSS_M_S, 0.0, work[CORE, TURN_IN_BOX], work[RIDE])
+        reached = joints_into(sheets[CHAIN], ik, PLANNING, work[RIDE], n, goal)
+        status[SOLVED] = reached
+        if reached:
+            quintic_into(wanted, goal, duration, n, work[TRIED])
+            if (
+                strain(sheets, work[LIMITS], work[TRIED], duration, n, work[TRIAL], work[CORE, TAU])
+                <= allowed
+            ):
+                for row in range(6):
+                    for i in range(n):
+                        work[QUINTIC, row, i] = work[TRIED, row, i]
+                status[BEGAN], status[DURATION] = begin, duration
+                return True
+        duration *= GROWTH
+    return False
+
+
+@lean
+def plan_return(sheets, work, begin, n):
+    """Quintics back to where the trial began, clear of the box."""
+    duration = FIRST_S
+    for _ in range(MOST_TRIES):
+        quintic_into(work[NOW], work[START], duration, n, work[QUINTIC])
+        if strain(sheets, work[LIMITS], work[QUINTIC], duration, n, work[TRIAL], work[CORE, TAU]) <= 1.0:
+            break
+        duration *= GROWTH
+    work[CORE, STATUS, BEGAN], work[CORE, STATUS, DURATION] = begin, duration
+
+
+@lean
+def advance(phase, status, dt, plate):
+    """Where along the hole the tool is to be next, how fast, and with what acceleration."""
+    along, rate = status[ALONG], status[RATE]
+    if phase == PUSH:
+        rate_wanted = min(TOUCH_M_S + max(brakes_in(plate - TOUCH_BEFORE_M - along), 0.0), FASTEST_M_S)
+        if along > plate + PRESS_M:
+            rate_wanted = 0.0
+    elif phase == SEAT:
+        rate_wanted = 0.0
+    else:
+        rate_wanted = min(max(brakes_in(-GATE_M - along), -BACK_M_S), BACK_M_S)
+    surge = min(max((rate_wanted - rate) / dt, -PUSH_M_S2), PUSH_M_S2)
+    status[SURGE], status[RATE] = surge, rate + dt * surge
+    status[ALONG] = along + dt * status[RATE]
+
+
+@lean
+def brakes_in(way):
+    """The speed from which the way ahead is enough to stop: √(2 a |way|), with its sign; less near its
+    end."""
+    return math.copysign(min(math.sqrt(2.0 * BRAKE_SHARE * PUSH_M_S2 * abs(way)), abs(way) / SETTLE_S), way)
+
+
+@lean
+def feel_along(work, room):
+    """The force that the tool meets along the hole (N)."""
+    box = work[RIDE, BOX]
+    return -force_along(work[FEELING], room[2], room[0], room[1], box[0], box[3], box[6])
+
+
+@lean
+def command(sheets, work, bandwidth, q, qd, dt, out):
+    """Inverse dynamics with feedforward and feedback, and what was felt of load and friction made up for."""
+    n = q.shape[0]
+    wanted, feeling, limits, trial = work[NOW], work[FEELING], work[LIMITS], work[TRIAL]
+    for i in range(n):
+        # The speed in the middle of the last step is what an integrator that adds h q̇ makes of the way.
+        trial[0, i] = wanted[1, i] - 0.5 * dt * wanted[2, i]
+    computed_torque_into(
+        sheets, bandwidth * bandwidth, 2.0 * bandwidth, q, qd, wanted[0], trial[0], wanted[2], out
+    )
+    for i in range(n):
+        torque = out[i] - feeling[SLOW, i]
+        out[i] = torque
+        feeling[LAST_TORQUE, i] = min(max(torque, -limits[1, i]), limits[1, i])
+
+
+@lean
+def tell_answer(work, answers, said, n):
+    """What the IK was asked, and what it answered."""
+    ride = work[RIDE]
+    for k in range(3):
+        said[AIM + k], said[AIM + 3 + k], said[AIM + 6 + k] = (
+            ride[PLACE, k],
+            ride[TURN, 3 * k + 2],
+            ride[TURN, 3 * k],
+        )
+    for i in range(n):
+        said[ANSWER + i] = answers[0, i]
+    said[IK_SOLVED] = work[CORE, STATUS, SOLVED]
+
+
+@lean
+def tell(memory, work, sighted, now, phase, depth, said, n):
+    """The row of the trace."""
+    status, motion, box = work[CORE, STATUS], work[MOTION], work[CORE, FRAME]
+    said[PHASE] = phase
+    if sighted:
+        predict_into(memory, now, motion)
+        rotation_into(motion[0, 3], motion[0, 4], motion[0, 5], box)
+        for k in range(3):
+            said[SEEN + k] = motion[0, k]
+            said[SEEN + 3 + k] = box[3 * k]
+            said[SEEN + 6 + k] = box[3 * k + 1]
+        said[SURE] = spread_at(memory[STATE], now)
+        said[FREQUENCY] = memory[STATE, FIT, OMEGA] / (2.0 * math.pi)
+        said[DEPTH] = depth
+    else:
+        for k in range(9):
+            said[SEEN + k] = math.nan
+        said[SURE] = math.inf
+    said[FELT] = status[FORCE]
+    for i in range(n):
+        said[ANSWER + n + i] = work[NOW, 0, i]
