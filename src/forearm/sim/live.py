@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from forearm.control.insertion.inserter import Inserter
+from forearm.control.insertion.inserter import PHASE, Inserter
 from forearm.sim.hole_sensing import HoleSensor
 from forearm.sim.insertion import READINGS, SUBSTEPS, TICK_S, InsertionScene
 from forearm.sim.loop import CHUNK, RUNAWAY_RAD, Warnings, numbers, time_bare_steps, warnings_into
@@ -64,9 +64,11 @@ def run_live(
     most_ticks: int,
     sensor: HoleSensor | None = None,
     delay_s: float = 0.0,
+    last_phase: int = -1,
     on_chunk: ChunkSink | None = None,
 ) -> LiveRecording:
-    """Run until the tool has touched the plate, or for ``most_ticks``.
+    """Run until the tool has touched the plate, the controller is in its ``last_phase``, or for
+    ``most_ticks``.
 
     ``model`` is what happens; ``drive`` gives what the box's drives are told at some times, a row a time.
     ``sensor`` stands between the four sensors and the controller, and ``delay_s`` is how old the readings
@@ -81,8 +83,8 @@ def run_live(
     took: list[int] = []
     warnings: Warnings = []
     loop_s, bare_s, measured_s, touched, diverged = 0.0, [], 0.0, None, False
-    first, last = 0, most_ticks
-    while first < last and not diverged:
+    first, last, given_up = 0, most_ticks, False
+    while first < last and not (diverged or given_up):
         end = min(first + CHUNK, last)
         measuring = time.perf_counter()
         bare_s.append(time_bare_steps(model, data, bare))
@@ -100,6 +102,7 @@ def run_live(
         if on_chunk:
             on_chunk(first, numbers(rows[3][first:]))
         first = len(took)
+        given_up = int(inserter.said[PHASE]) == last_phase
         diverged = not (np.abs(data.qpos) < RUNAWAY_RAD).all()
     qpos, qvel, points, said, command, torque, sensors = (numbers(each) for each in rows)
     return LiveRecording(

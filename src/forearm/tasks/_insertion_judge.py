@@ -14,7 +14,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forearm.control.insertion.inserter import AIM, ANSWER, IK_SOLVED, PHASE, SEEN
+from forearm.control.insertion import phases
+from forearm.control.insertion.inserter import (
+    AIM,
+    ANSWER,
+    GAVE_UP,
+    IK_SOLVED,
+    PHASE,
+    REASON,
+    REASONS,
+    SEEN,
+    phase_of,
+)
 from forearm.kinematics.compiling import compiled
 from forearm.kinematics.screws import replay_into, screws_of
 from forearm.robots.robot import Robot
@@ -22,8 +33,10 @@ from forearm.sim.insertion import TICK_S
 from forearm.sim.loop import AT_LIMIT
 from forearm.spatial import Array
 from forearm.tasks._diagnosis import Failure
+from forearm.tasks._insertion_limits import speed_needed
 from forearm.tasks._insertion_trial import Trial
 
+NO_WAY = REASONS[phases.NO_WAY]
 AXIS_OFF_RAD = np.radians(25.0)
 """A box turns by far less than this between a plan and its end."""
 AXIS_SEEN_OFF_RAD = np.radians(5.0)
@@ -39,7 +52,6 @@ IK_OFF_M, IK_OFF_RAD = 1e-3, np.radians(0.5)
 OFTEN, MOSTLY = 0.1, 0.5
 """Share of the ticks from which on something is no exception."""
 FOLLOWED_M = 1e-3
-GAVE_UP = "give up"
 INSIDE_M = 1e-3
 """How far outside the play, by geometry, the tool's end may be for being inside by contact: it may be
 turned."""
@@ -87,17 +99,18 @@ class Case:
     touch_beside_m: float | None
     """How far beside the hole's axis the tool's end was when it first touched the box."""
     diverged: bool
+    gave_up_for: str
+    """The controller's own reason for giving up; empty if it did not."""
+    speed_needed: tuple[float, float]
+    """What going along with the box before the hole takes of a joint's rated speed: least and most in a
+    turn."""
 
 
 def case_of(trial: Trial, truth: Truth) -> Case:
     robot, recording, said = trial.place.scene.robot, trial.recording, trial.recording.said
     n, whole = robot.dof, len(recording)
     touch = first(recording.sensors[:, trial.place.tool_force][:, 0] > 0.0)
-    gave_up = (
-        first(said[:, PHASE] == trial.inserter.phases.index(GAVE_UP))
-        if GAVE_UP in trial.inserter.phases
-        else whole
-    )
+    gave_up = first(said[:, PHASE] == phase_of(trial.inserter, GAVE_UP))
     ticks = slice(0, max(min(touch, gave_up), 1))
     return Case(
         robot=robot,
@@ -115,6 +128,8 @@ def case_of(trial: Trial, truth: Truth) -> Case:
         play_m=trial.place.hole.play_m,
         touch_beside_m=float(np.abs(truth.end_in_box[touch, 1:]).max()) if touch < whole else None,
         diverged=recording.diverged,
+        gave_up_for=REASONS[int(said[gave_up, REASON])] if gave_up < whole else "",
+        speed_needed=speed_needed(trial.place, trial.vibration),
     )
 
 
@@ -258,6 +273,15 @@ def control_failure(case: Case) -> Failure | None:
     return Failure("control", f"the tool follows {far} behind what is wanted of it{saturated}")
 
 
+def limit_failure(case: Case) -> Failure | None:
+    """Whether the arm's limits left no way to the hole."""
+    least, most = case.speed_needed
+    if case.gave_up_for != NO_WAY or most <= 1.0:
+        return None
+    share = f"{100.0 * least:.0f} to {100.0 * most:.0f} % of a joint's rated speed"
+    return Failure("planning", f"{case.gave_up_for}: going along with the box takes {share}")
+
+
 def aim_failure(case: Case) -> Failure | None:
     """Whether the tool was pushed against the box beside the hole."""
     if case.touch_beside_m is None or case.touch_beside_m <= case.play_m:
@@ -271,6 +295,7 @@ LOOKS = (
     place_failure,
     false_answers,
     control_failure,
+    limit_failure,
     no_answers,
     aim_failure,
 )

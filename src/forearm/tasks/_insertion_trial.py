@@ -11,11 +11,21 @@ import mujoco
 import numpy as np
 
 from forearm.control.insertion.hole import tool_in_box
-from forearm.control.insertion.inserter import PHASE, REASON, REASONS, Cell, Inserter, make_inserter
+from forearm.control.insertion.inserter import (
+    GAVE_UP,
+    PHASE,
+    REASON,
+    REASONS,
+    RECOVERY,
+    Cell,
+    Inserter,
+    make_inserter,
+    phase_of,
+)
 from forearm.kinematics.forward import tip_pose
 from forearm.sim.disturbance import Disturbance, disturbed
 from forearm.sim.hole_sensing import HoleSensor
-from forearm.sim.insertion import TICK_S, InsertionScene, insertion_scene
+from forearm.sim.insertion import READINGS, TICK_S, InsertionScene, insertion_scene
 from forearm.sim.live import LiveRecording, run_live
 from forearm.sim.vibrating_box import Vibration
 from forearm.spatial import Array
@@ -49,8 +59,9 @@ class Trial:
 
 def run_trial(options: InsertionOptions, note: Note) -> Trial:
     """Draw everything that the trial leaves to chance, and run it; ``note`` is told what happens."""
-    began = time.perf_counter()
     place = insertion_scene(options.arm, options.play_m)
+    warm_up(options.controller, options.arm)
+    began = time.perf_counter()
     inserter = make_inserter(options.controller, cell_of(place, options))
     motion, posture = np.random.default_rng((options.seed, 0)), np.random.default_rng((options.seed, 1))
     vibration = Vibration.drawn(options.difficulty, motion)
@@ -68,6 +79,7 @@ def run_trial(options: InsertionOptions, note: Note) -> Trial:
         most_ticks=round(LONGEST_S / TICK_S),
         sensor=None if sensing.perfect else HoleSensor(sensing),
         delay_s=options.delay_ticks * TICK_S,
+        last_phase=phase_of(inserter, GAVE_UP),
         on_chunk=phases,
     )
     for time_s, text in recording.warnings:
@@ -86,6 +98,15 @@ def cell_of(place: InsertionScene, options: InsertionOptions) -> Cell:
         tool_in_box=np.eye(3) if wrong else tool_in_box(),
         ik_slack_m=FALSE_IK_M if false else 0.0,
     )
+
+
+@lru_cache(maxsize=16)
+def warm_up(controller: str, arm: str) -> None:
+    """Load a controller's compiled code, which is no part of a trial."""
+    place = insertion_scene(arm)
+    n, unseen = place.scene.robot.dof, np.full(READINGS, np.nan)
+    inserter = make_inserter(controller, Cell(place.scene.plant, place.hole, TICK_S))
+    inserter.step(0.0, 0.0, place.ready.copy(), np.zeros(n), unseen, np.zeros(n))
 
 
 @lru_cache(maxsize=16)
@@ -124,13 +145,7 @@ class PhaseFinder:
         self.phase = int(phases[-1]) if len(phases) else self.phase
 
 
-RECOVERY = "back out"
-"""The phase in which a controller makes up for a failed attempt."""
-
-
 def recoveries(trial: Trial) -> int:
     """How often the controller backed out."""
-    if RECOVERY not in trial.inserter.phases:
-        return 0
-    backs = trial.recording.said[:, PHASE] == trial.inserter.phases.index(RECOVERY)
+    backs = trial.recording.said[:, PHASE] == phase_of(trial.inserter, RECOVERY)
     return int(np.count_nonzero(np.diff(backs.astype(int), prepend=0) == 1))

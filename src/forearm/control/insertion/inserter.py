@@ -47,6 +47,7 @@ REASONS = (
     "no plate",
     "lost sight",
     "tried often enough",
+    "no way within the limits",
 )
 
 
@@ -82,6 +83,15 @@ class Inserter(Protocol):
         has arrived. ``q`` and ``qd`` are the arm's encoders', as they are now.
         """
         ...
+
+
+RECOVERY, GAVE_UP = "back out", "give up"
+"""Names by which a controller's phases are known to be a recovery, and its last."""
+
+
+def phase_of(inserter: Inserter, name: str) -> int:
+    """The number of the phase of that name; -1 if the controller has none."""
+    return inserter.phases.index(name) if name in inserter.phases else -1
 
 
 class InserterKind(Protocol):

@@ -1,11 +1,13 @@
 """The phases of the predictive controller, and what leads from one to the next.
 
-    look ──sure──▶ approach ──arrived──▶ align ──aligned──▶ push ──touched──▶ seat
+    look ─planned▶ approach ──arrived──▶ align ──aligned──▶ push ──in place─▶ seat
      ▲                                     ▲ │                │                │
      └──────────────lost sight─────────────┼─┘                │ missed, jammed,│ no plate
                                            │                  │ slipped        │
                        give up ◀──────── back out ◀───────────┴────────────────┘
                           tried often enough
+
+    look ──no way within the limits──▶ give up
 
 Everything a transition depends on is an argument of ``next_phase``.
 """
@@ -18,14 +20,12 @@ PHASES = ("look", "approach", "align", "push", "seat", "back out", "give up")
 LOOK, APPROACH, ALIGN, PUSH, SEAT, BACK_OUT, GIVE_UP = range(len(PHASES))
 
 # Places in ``inserter.REASONS``.
-NONE, IN_PLACE, MISSED, JAMMED, SLIPPED, NO_PLATE, LOST, TRIED = range(8)
+NONE, IN_PLACE, MISSED, JAMMED, SLIPPED, NO_PLATE, LOST, TRIED, NO_WAY = range(9)
 
-FELT_N = 14.0
-"""A force along the hole from which on something is in the way."""
 ENTERED_M = 0.003
 """Deeper than this the tool's end is in the hole; not as deep, it stands before the mouth."""
-NEAR_PLATE_M = 0.004
-"""As near to the plate, a force is the plate's."""
+NEAR_PLATE_M = 0.002
+"""As near to the plate, the tool is about to touch it."""
 SLOW_PUSH_S = 1.0
 SEATED_S = 0.25
 """A plate that does not say so within this time was none."""
@@ -35,24 +35,39 @@ MOST_ATTEMPTS = 8
 
 @lean
 def next_phase(
-    phase, in_phase_s, sure, sighted, arrived, aligned, strayed, felt_n, depth_m, plate_m, at_gate, attempts
+    phase,
+    in_phase_s,
+    planned,
+    sighted,
+    hopeless,
+    arrived,
+    aligned,
+    strayed,
+    blocked,
+    depth_m,
+    plate_m,
+    at_gate,
+    attempts,
 ):
     """The phase that follows, and why.
 
     Args:
         in_phase_s: how long the phase has lasted.
-        sure: whether the box's motion is known well enough to go to the gate.
+        planned: whether the box's motion is known well enough, and there is a way to the gate.
         sighted: whether it is known at all.
+        hopeless: whether no way to the gate within the arm's limits has been found for long.
         arrived: whether the approach has come to its end.
         aligned: whether tool and hole, and what is known of it, fit within the play.
         strayed: whether they are so far apart that the tool would not pass the mouth.
-        felt_n: the force on the tool along the hole, against its motion.
+        blocked: whether something is felt in the way, or the box is seen to give way.
         depth_m: how far past the mouth the tool's end is; the plate lies at ``plate_m``.
         at_gate: whether the way back has come to its end.
         attempts: how often it has backed out.
     """
     if phase == LOOK:
-        return (APPROACH, NONE) if sure else (LOOK, NONE)
+        if hopeless:
+            return GIVE_UP, NO_WAY
+        return (APPROACH, NONE) if planned else (LOOK, NONE)
     if phase == APPROACH:
         return (ALIGN, NONE) if arrived else (APPROACH, NONE)
     if phase == ALIGN:
@@ -60,14 +75,12 @@ def next_phase(
             return LOOK, LOST
         return (PUSH, NONE) if aligned else (ALIGN, NONE)
     if phase == PUSH:
-        if depth_m > plate_m - NEAR_PLATE_M and felt_n > FELT_N:
+        if depth_m > plate_m - NEAR_PLATE_M:
             return SEAT, IN_PLACE
-        if felt_n > FELT_N:
+        if blocked or in_phase_s > SLOW_PUSH_S:
             return BACK_OUT, (JAMMED if depth_m > ENTERED_M else MISSED)
         if strayed and depth_m < ENTERED_M:
             return BACK_OUT, SLIPPED
-        if in_phase_s > SLOW_PUSH_S:
-            return BACK_OUT, (JAMMED if depth_m > ENTERED_M else MISSED)
         return PUSH, NONE
     if phase == SEAT:
         return (BACK_OUT, NO_PLATE) if in_phase_s > SEATED_S else (SEAT, NONE)

@@ -40,8 +40,8 @@ enough to stop before the mouth."""
 GO_M, GO_AHEAD_S, GO_AFTER_S = 0.02, 0.25, 0.15
 """The approach begins once the box is known as well as this, so far ahead; or after that time."""
 ENTRY_SHARE = 0.2
-"""As near to the mouth as this share of the gate, a force may be the box's."""
-PUSH_M_S2, FASTEST_M_S = 16.0, 0.8
+"""As near to the mouth as this share of the gate, and beyond, a force may be the box's."""
+PUSH_M_S2, FASTEST_M_S, CALMER = 16.0, 0.8, 0.6
 TOUCH_M_S, TOUCH_BEFORE_M = 0.02, 0.0005
 """How fast the plate is touched, and how far before it that speed is reached."""
 PRESS_M = 0.0005
@@ -50,7 +50,11 @@ AT_GATE_M = 1e-4
 BRAKE_SHARE, SETTLE_S = 0.9, 0.004
 SHY_S = 0.15
 """After a contact the box needs this long until it swings freely again."""
-CONTACT_N, CONTACT_M = 6.0, 0.003
+CONTACT_N, CONTACT_M = 10.0, 0.002
+"""From such a force on, or such a way that the box has given, it is not taken to swing freely."""
+FELT_N, GIVEN_WAY_M = 40.0, 0.004
+"""From these on something is in the way. The force leaves room for what unknown mass or weak motors make of
+the fastest push; the box, on its soft drive, tells sooner."""
 STRAYED = 1.6
 """So many times the play apart, tool and hole would not meet."""
 LOST_RAD = 0.1
@@ -59,10 +63,13 @@ FIRST_S, GROWTH, MOST_TRIES = 0.12, 1.06, 50
 """The times that are tried for an approach."""
 OVER = 1.12
 """By how much a plan that is renewed may strain the limits, out of their margins."""
+MOST_FRUITLESS = 200
+"""So many searches for a way to the gate, one for each fit of the observer, before there is said to be
+none."""
 SOONER, LONG_S = 0.92, 0.3
 """A plan that is renewed tries whether a little less of the time left will do; or, where that is long, any
 time."""
-LATE_S = 0.012
+LATE_S = 0.03
 """So near to its end a plan is not renewed."""
 PUSHED_S = 0.006
 REST_S = 0.03
@@ -76,9 +83,22 @@ ROOM_SHEETS = 5
 # Rows of CORE.
 STATUS, TURN_IN_BOX, CHANNELS, FRAME, TIP, TAU = range(6)
 # Numbers of STATUS.
-CURRENT, SINCE, BEGAN, DURATION, ALONG, RATE, SURGE, PUSHED, TRUST_AFTER, FORCE, TICKS, SOLVED, ATTEMPTS = (
-    range(13)
-)
+(
+    CURRENT,
+    SINCE,
+    BEGAN,
+    DURATION,
+    ALONG,
+    RATE,
+    SURGE,
+    PUSHED,
+    TRUST_AFTER,
+    FORCE,
+    TICKS,
+    SOLVED,
+    ATTEMPTS,
+    FRUITLESS,
+) = range(14)
 # Numbers of ``settings``.
 DT, PLAY, PLATE, IK_SLACK, BANDWIDTH = range(5)
 SETTINGS = 5
@@ -99,7 +119,7 @@ def predictive_step(
         for i in range(q.shape[0]):
             work[NOW, 0, i], work[START, 0, i] = q[i], q[i]
     status[TICKS] += 1.0
-    entering = phase in (SEAT, BACK_OUT) or (phase == PUSH and status[ALONG] > -ENTRY_SHARE * GATE_M)
+    entering = phase in (PUSH, SEAT, BACK_OUT) and status[ALONG] > -ENTRY_SHARE * GATE_M
     feel(sheets, dt, q, qd, entering, work[FEELING])
     renewed = observe(memory, stamp, points, now > status[TRUST_AFTER])
     sighted = fit[FITTED] != 0.0
@@ -109,17 +129,23 @@ def predictive_step(
         watch_push(memory, work, stamp, points, dt)
         predict_into(memory, now, work[MOTION])
         depth, apart = stand(sheets, memory, work, transform, now, q, plate)
-    in_phase = now - status[SINCE]
-    known = sighted and spread_at(memory[STATE], now + GO_AHEAD_S) < GO_M
+    in_phase, planned = now - status[SINCE], False
+    if phase == LOOK and renewed and sighted:
+        known = spread_at(memory[STATE], now + GO_AHEAD_S) < GO_M
+        if known or in_phase > GO_AFTER_S:
+            planned = plan(sheets, memory, work, ik, now - dt, FIRST_S, 1.0, q, qd)
+            tell_answer(work, answers, said, q.shape[0])
+            status[FRUITLESS] = 0.0 if planned else status[FRUITLESS] + 1.0
     following, reason = next_phase(
         phase,
         in_phase,
-        known or (sighted and in_phase > GO_AFTER_S),
+        planned,
         sighted,
+        status[FRUITLESS] >= MOST_FRUITLESS,
         now >= status[BEGAN] + status[DURATION],
         apart < play,
         apart > STRAYED * play,
-        status[FORCE],
+        status[FORCE] > FELT_N or status[PUSHED] > GIVEN_WAY_M,
         depth - status[PUSHED],
         plate,
         status[ALONG] <= -GATE_M + AT_GATE_M,
@@ -128,12 +154,7 @@ def predictive_step(
     if following != phase:
         came_from, phase = phase, following
         status[CURRENT], status[SINCE], said[REASON] = phase, now, reason
-        if phase == APPROACH:
-            if not plan(sheets, memory, work, ik, now - dt, FIRST_S, 1.0, q, qd):
-                phase = LOOK
-                status[CURRENT] = phase
-            tell_answer(work, answers, said, q.shape[0])
-        elif phase == ALIGN and came_from == APPROACH:
+        if phase == ALIGN and came_from == APPROACH:
             status[ALONG], status[RATE] = -GATE_M, CROSS_M_S
             for i in range(q.shape[0]):
                 states[RIDING, i], states[RIDING, q.shape[0] + i] = work[NOW, 0, i], 0.0
@@ -159,10 +180,15 @@ def predictive_step(
         ride_into(
             work[MOTION], status[ALONG], status[RATE], status[SURGE], work[CORE, TURN_IN_BOX], work[RIDE]
         )
-        status[SOLVED] = joints_into(sheets[CHAIN], ik, RIDING, work[RIDE], q.shape[0], work[NOW])
+        status[SOLVED] = joints_into(sheets[CHAIN], ik, RIDING, work[RIDE], q.shape[0], work[GOAL])
+        if status[SOLVED] != 0.0:
+            copy_joints(work[GOAL], work[NOW], q.shape[0])
+        else:
+            come_to_rest(work, dt, q.shape[0])
         tell_answer(work, answers, said, q.shape[0])
         status[FORCE] = feel_along(work, room)
-        if status[FORCE] > CONTACT_N or abs(status[PUSHED]) > CONTACT_M:
+        # Only where the box may be touched: elsewhere the feeling may err, but the box swings freely.
+        if entering and (status[FORCE] > CONTACT_N or abs(status[PUSHED]) > CONTACT_M):
             status[TRUST_AFTER] = now + SHY_S
     command(sheets, work, settings[BANDWIDTH], q, qd, dt, out)
     tell(memory, work, sighted, now, phase, depth, said, q.shape[0])
@@ -229,6 +255,13 @@ def come_to_rest(work, dt, n):
 
 
 @lean
+def copy_joints(joints, copy, n):
+    for row in range(3):
+        for i in range(n):
+            copy[row, i] = joints[row, i]
+
+
+@lean
 def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
     """Quintics from what is wanted at ``begin`` to the gate as it will be ``duration`` later; or later
     still, as long as it is out of reach there or the limits are strained more than is ``allowed``.
@@ -280,26 +313,27 @@ def plan_return(sheets, work, begin, n):
 
 @lean
 def advance(phase, status, dt, plate):
-    """Where along the hole the tool is to be next, how fast, and with what acceleration."""
+    """Where along the hole the tool is to be next, how fast, and with what acceleration; calmer with every
+    attempt."""
     along, rate = status[ALONG], status[RATE]
-    if phase == PUSH:
-        rate_wanted = min(TOUCH_M_S + max(brakes_in(plate - TOUCH_BEFORE_M - along), 0.0), FASTEST_M_S)
+    push_m_s2 = PUSH_M_S2 * CALMER ** status[ATTEMPTS]
+    if phase in (PUSH, SEAT):
+        ahead = brakes_in(plate - TOUCH_BEFORE_M - along, push_m_s2)
+        rate_wanted = min(TOUCH_M_S + max(ahead, 0.0), FASTEST_M_S)
         if along > plate + PRESS_M:
             rate_wanted = 0.0
-    elif phase == SEAT:
-        rate_wanted = 0.0
     else:
-        rate_wanted = min(max(brakes_in(-GATE_M - along), -BACK_M_S), BACK_M_S)
-    surge = min(max((rate_wanted - rate) / dt, -PUSH_M_S2), PUSH_M_S2)
+        rate_wanted = min(max(brakes_in(-GATE_M - along, push_m_s2), -BACK_M_S), BACK_M_S)
+    surge = min(max((rate_wanted - rate) / dt, -push_m_s2), push_m_s2)
     status[SURGE], status[RATE] = surge, rate + dt * surge
     status[ALONG] = along + dt * status[RATE]
 
 
 @lean
-def brakes_in(way):
+def brakes_in(way, push_m_s2):
     """The speed from which the way ahead is enough to stop: √(2 a |way|), with its sign; less near its
     end."""
-    return math.copysign(min(math.sqrt(2.0 * BRAKE_SHARE * PUSH_M_S2 * abs(way)), abs(way) / SETTLE_S), way)
+    return math.copysign(min(math.sqrt(2.0 * BRAKE_SHARE * push_m_s2 * abs(way)), abs(way) / SETTLE_S), way)
 
 
 @lean

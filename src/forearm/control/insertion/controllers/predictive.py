@@ -28,7 +28,7 @@ from forearm.ik.problem import Tolerance
 from forearm.ik.tracker import Tracker
 from forearm.spatial import Array, Pose, rotation_z
 
-BANDWIDTH_RAD_S = 70.0
+BANDWIDTH_RAD_S = 110.0
 """Of the joints' feedback, critically damped."""
 IK_TOLERANCE = Tolerance(1e-7, 1e-7)
 REACHED_M = 1e-3
