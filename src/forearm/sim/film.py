@@ -18,6 +18,7 @@ from forearm.spatial import Array
 if TYPE_CHECKING:
     from forearm.robots.robot import Robot
     from forearm.sim.framing import View
+    from forearm.sim.props import Prop
     from forearm.sim.scene import Block
 
 FRAMED_POSTURES = 24
@@ -34,25 +35,28 @@ def film(
     path: Path,
     *,
     blocks: Sequence[Block] = (),
+    props: Sequence[Prop] = (),
     trail: ArrayLike | None = None,
     view: View | None = None,
     fps: int = 30,
     speed: float = 1.0,
+    caption: str = "",
     width: int = 640,
     height: int = 480,
 ) -> Path:
     """Write the motion ``q_rows`` (ticks, dof), a row every ``dt_s`` seconds, as an MP4 file.
 
-    ``trail`` (ticks, 3), points in the base, is drawn as far as the motion has come. ``speed`` 2 plays
-    twice as fast. The camera stands still. Only one frame is in memory at a time. Raises
-    ``MissingExtra`` without PyAV, ``NoPicture`` where nothing can draw.
+    ``trail`` (ticks, 3), points in the base, is drawn as far as the motion has come; ``props`` move along.
+    ``speed`` 2 plays twice as fast; ``caption`` stands in a corner. The camera stands still. Only one frame
+    is in memory at a time. Raises ``MissingExtra`` without PyAV, ``NoPicture`` where nothing can draw.
     """
     rows, line = checked(robot, q_rows, dt_s, trail, speed, width, height)
     av = require_av()
     ticks = frame_ticks(len(rows), dt_s, fps, speed)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open_studio(robot, blocks=blocks, width=width, height=height, draft=True) as studio:
+    with open_studio(robot, blocks=blocks, props=props, width=width, height=height, draft=True) as studio:
+        studio.caption = caption
         encode(av, path, frames(studio, rows, line, ticks, view), fps, width, height)
     return path
 
@@ -110,17 +114,15 @@ def frames(
     studio: Studio, rows: Array, trail: Array | None, ticks: Sequence[int], view: View | None
 ) -> Iterator[Image]:
     """One picture a tick, all from where the camera sees the whole motion."""
-    from forearm.sim.studio import posed
-
     line = None if trail is None else studio.robot.base_in_world.transform_points(trail)
     whole = [] if line is None else [line]
-    some = rows[np.linspace(0, len(rows) - 1, min(FRAMED_POSTURES, len(rows))).astype(int)]
-    postures = [posed(studio.model, studio.robot, q) for q in some]
+    some = np.linspace(0, len(rows) - 1, min(FRAMED_POSTURES, len(rows))).astype(int)
+    postures = [studio.posed(rows[tick], int(tick)) for tick in some]
     view = studio.stage(postures, None, whole, view)
     for tick in ticks:
-        arm = posed(studio.model, studio.robot, rows[tick])
+        arm = studio.posed(rows[tick], tick)
         drawn = [] if line is None or tick == 0 else [line[: tick + 1]]
-        yield studio.taken(arm, (), view, None, drawn)
+        yield studio.taken(arm, (), view, None, drawn, tick=tick)
 
 
 def encode(av: ModuleType, path: Path, images: Iterator[Image], fps: int, width: int, height: int) -> None:

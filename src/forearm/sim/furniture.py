@@ -96,12 +96,12 @@ def settle_legs(model: mujoco.MjModel, floor_m: float) -> None:
             leg.pos[2] = floor_m + leg.size[1]
 
 
-def bevelled(half_size_m: Array) -> tuple[Array, Array, Array]:
+def bevelled(half_size_m: Array, most_m: float = BEVEL_M) -> tuple[Array, Array, Array]:
     """A box whose edges are cut off: vertices (24, 3), their normals, faces (44, 3).
 
     Each vertex lies on one of the six sides and has its normal, so that the cut edges look round.
     """
-    bevel_m = min(BEVEL_M, 0.25 * float(half_size_m.min()))
+    bevel_m = min(most_m, 0.25 * float(half_size_m.min()))
     inset = half_size_m - bevel_m * (1.0 - np.eye(3))
     signs = np.array(list(product((-1.0, 1.0), repeat=3)))
     vertices = (signs[:, None, :] * inset[None, :, :]).reshape(-1, 3)

@@ -19,6 +19,8 @@ AXIS_RGBA: tuple[Rgba, Rgba, Rgba] = (
 )
 TARGET_RGBA: Rgba = (0.98, 0.78, 0.12, 1.0)
 PATH_RGBA: Rgba = (0.90, 0.24, 0.42, 1.0)
+PALE_RGBA: Rgba = (0.36, 0.48, 0.68, 1.0)
+"""Of a path that only goes with another."""
 GHOST_RGBA: Rgba = (0.36, 0.60, 0.86, 1.0)
 GHOST_SCALE = 0.97
 THINNING = 0.1

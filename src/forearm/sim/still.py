@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from forearm.robots.robot import Robot
     from forearm.sim.framing import View
+    from forearm.sim.props import Prop
     from forearm.sim.scene import Block
 
 Image = NDArray[np.uint8]
@@ -43,7 +44,10 @@ def render(
     target: Pose | None = None,
     ghosts: Sequence[ArrayLike] = (),
     paths: Sequence[ArrayLike] = (),
+    pale_paths: Sequence[ArrayLike] = (),
     blocks: Sequence[Block] = (),
+    props: Sequence[Prop] = (),
+    tick: int = 0,
     view: View | None = None,
     width: int = 960,
     height: int = 720,
@@ -52,11 +56,14 @@ def render(
 
     ``target`` (in the base) is drawn as a frame, or as a ball for an arm whose targets are points;
     ``ghosts`` are other joint vectors, drawn translucent; ``paths`` are polylines (n, 3) in the base,
-    m; ``blocks`` stand around the arm and may run out of the frame. Without ``view`` the camera frames
-    all the rest. Raises ``NoPicture`` where nothing can draw.
+    m, and ``pale_paths`` too; ``blocks`` stand around the arm and may run out of the frame; ``props`` are
+    as they are at their ``tick``. Without ``view`` the camera frames all the rest. Raises ``NoPicture``
+    where nothing can draw.
     """
-    with open_studio(robot, blocks=blocks, width=width, height=height) as studio:
-        return studio.picture(q, target=target, ghosts=ghosts, paths=paths, view=view)
+    with open_studio(robot, blocks=blocks, props=props, width=width, height=height) as studio:
+        return studio.picture(
+            q, target=target, ghosts=ghosts, paths=paths, pale_paths=pale_paths, tick=tick, view=view
+        )
 
 
 def save_png(path: str | Path, image: Image) -> Path:
@@ -74,6 +81,7 @@ def open_studio(
     robot: Robot,
     *,
     blocks: Sequence[Block] = (),
+    props: Sequence[Prop] = (),
     width: int = 960,
     height: int = 720,
     draft: bool = False,
@@ -90,7 +98,7 @@ def open_studio(
 
     from forearm.sim.studio import coarsen, studio_spec
 
-    spec = studio_spec(robot, blocks)
+    spec = studio_spec(robot, blocks, props)
     oversize = 1 if draft else SUPERSAMPLING
     spec.visual.global_.offwidth, spec.visual.global_.offheight = oversize * width, oversize * height
     if draft:
@@ -103,7 +111,9 @@ def open_studio(
             raise no_picture({"OpenGL": error}) from error
         try:
             mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
-            yield Studio(robot, model, context, (width, height), oversize, crowded=bool(blocks))
+            yield Studio(
+                robot, model, context, (width, height), oversize, props, crowded=bool(blocks or props)
+            )
         finally:
             context.free()
 
@@ -118,6 +128,7 @@ class Studio:
         context: mujoco.MjrContext,
         size_px: tuple[int, int],
         oversize: int,
+        props: Sequence[Prop] = (),
         crowded: bool = False,
     ) -> None:
         import mujoco
@@ -125,6 +136,9 @@ class Studio:
         self.robot, self.model, self.context = robot, model, context
         self.width, self.height = size_px
         self.oversize, self.crowded = oversize, crowded
+        self.props, self.own_colors = props, model.mat_rgba.copy()
+        self.caption = ""
+        """Written in a corner of what is taken."""
         self.scene = mujoco.MjvScene(model, maxgeom=MAX_MARKS)
         self.option = mujoco.MjvOption()
 
@@ -135,19 +149,26 @@ class Studio:
         target: Pose | None = None,
         ghosts: Sequence[ArrayLike] = (),
         paths: Sequence[ArrayLike] = (),
+        pale_paths: Sequence[ArrayLike] = (),
+        tick: int = 0,
         view: View | None = None,
     ) -> Image:
         """As ``render``; the camera is chosen anew for each picture unless ``view`` is given."""
-        from forearm.sim.studio import posed
-
-        postures = [posed(self.model, self.robot, each) for each in (q, *ghosts)]
+        postures = [self.posed(each, tick) for each in (q, *ghosts)]
         in_world = self.robot.base_in_world
         target_in_world = None if target is None else in_world @ target
         paths_in_world = [in_world.transform_points(finite_points(path)) for path in paths]
-        view = self.stage(postures, target_in_world, paths_in_world, view)
+        pale_in_world = [in_world.transform_points(finite_points(path)) for path in pale_paths]
+        view = self.stage(postures, target_in_world, [*paths_in_world, *pale_in_world], view)
         # The floor and the lights were moved in the model; the state has to follow.
-        arm = posed(self.model, self.robot, q)
-        return self.taken(arm, postures[1:], view, target_in_world, paths_in_world)
+        arm = self.posed(q, tick)
+        return self.taken(arm, postures[1:], view, target_in_world, paths_in_world, pale_in_world, tick)
+
+    def posed(self, q: ArrayLike, tick: int = 0) -> mujoco.MjData:
+        """The state with the arm at ``q``, and the props as they are at ``tick``."""
+        from forearm.sim.studio import posed
+
+        return posed(self.model, self.robot, q, self.props, tick)
 
     def stage(
         self,
@@ -171,18 +192,21 @@ class Studio:
         view: View,
         target_in_world: Pose | None,
         paths_in_world: Sequence[Array],
+        pale_in_world: Sequence[Array] = (),
+        tick: int = 0,
     ) -> Image:
         """The picture of a stage that is set."""
-        from forearm.sim import marks
+        from forearm.sim import marks, props
 
-        shining = self.compose(arm, view, target_in_world, paths_in_world)
-        image: NDArray[Any] = self.shot()
+        props.paint(self.props, self.model, self.own_colors, tick)
+        shining = self.compose(arm, view, target_in_world, paths_in_world, pale_in_world)
+        image: NDArray[Any] = self.shot(self.caption)
         # Overlapping shapes look blotchy when each is translucent, so the ghosts are drawn solid in
         # a second picture and the two are blended.
         for other in others:
             marks.add_ghost(self.scene, self.model, other, self.option)
         if others:
-            image = (1.0 - GHOST_OPACITY) * image + GHOST_OPACITY * self.shot()
+            image = (1.0 - GHOST_OPACITY) * image + GHOST_OPACITY * self.shot(self.caption)
         return self.shining(averaged(image, self.oversize), shining)
 
     def shining(self, image: Image, lines: Sequence[int]) -> Image:
@@ -236,9 +260,14 @@ class Studio:
         return 0.12 * float(self.model.stat.extent)
 
     def compose(
-        self, arm: Any, view: View, target_in_world: Pose | None, paths_in_world: Sequence[Array]
+        self,
+        arm: Any,
+        view: View,
+        target_in_world: Pose | None,
+        paths_in_world: Sequence[Array],
+        pale_in_world: Sequence[Array] = (),
     ) -> range:
-        """Fill the scene; returns which of its geoms draw the paths."""
+        """Fill the scene; returns which of its geoms draw the paths that shine."""
         import mujoco
 
         from forearm.sim import marks
@@ -248,6 +277,8 @@ class Studio:
         self.scene.flags[mujoco.mjtRndFlag.mjRND_HAZE] = True
         self.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         length_m = self.mark_length_m
+        for path in pale_in_world:
+            marks.add_polyline(self.scene, path, 0.018 * length_m, marks.PALE_RGBA)
         first = self.scene.ngeom
         for path in paths_in_world:
             marks.add_polyline(self.scene, path, 0.025 * length_m)
@@ -260,14 +291,17 @@ class Studio:
             marks.add_triad(self.scene, target_in_world, length_m)
         return lines
 
-    def shot(self) -> Image:
-        """The scene as it stands, at the supersampled size."""
+    def shot(self, caption: str = "") -> Image:
+        """The scene as it stands, at the supersampled size, ``caption`` in a corner."""
         import mujoco
 
         size = self.oversize * self.width, self.oversize * self.height
         rectangle = mujoco.MjrRect(0, 0, *size)
         pixels = np.empty((size[1], size[0], 3), dtype=np.uint8)
         mujoco.mjr_render(rectangle, self.scene, self.context)
+        if caption:
+            corner, font = mujoco.mjtGridPos.mjGRID_BOTTOMRIGHT, mujoco.mjtFont.mjFONT_NORMAL
+            mujoco.mjr_overlay(font, corner, rectangle, caption, "", self.context)
         mujoco.mjr_readPixels(pixels, None, rectangle, self.context)
         return np.flipud(pixels)
 

@@ -14,10 +14,13 @@ from forearm.robots.robot import Robot
 from forearm.robots.to_mujoco import mujoco_spec
 from forearm.robots.tree import Link, Tree
 from forearm.sim.framing import FIELD_OF_VIEW_DEG, View
-from forearm.sim.furniture import PREFIX, add_blocks, block_bottoms, carries, settle_legs
+from forearm.sim.furniture import add_blocks, block_bottoms, carries, settle_legs
+from forearm.sim.props import Prop, move
 from forearm.sim.scene import Block
 from forearm.spatial import Array
 
+SCENERY = "studio_"
+"""Names of all that stands around begin so."""
 FLOOR = "studio_floor"
 PLINTH = "studio_plinth"
 KEY_LIGHT = "studio_key"
@@ -27,8 +30,9 @@ PLINTH_MARGIN_M = 0.01
 VISIBLE_GROUPS = 3
 
 
-def studio_spec(robot: Robot, blocks: Sequence[Block] = ()) -> mujoco.MjSpec:
-    """The robot and the blocks around it on a floor that touches nothing, with a sky and two lights.
+def studio_spec(robot: Robot, blocks: Sequence[Block] = (), props: Sequence[Prop] = ()) -> mujoco.MjSpec:
+    """The robot, and the blocks and props around it, on a floor that touches nothing, with a sky and two
+    lights.
 
     An arm without shapes is drawn as a skeleton. The floor lies under the lowest part that stands
     still; ``settle_floor`` lowers it for postures that reach below.
@@ -37,6 +41,8 @@ def studio_spec(robot: Robot, blocks: Sequence[Block] = ()) -> mujoco.MjSpec:
     size_m = size_of(tree, robot.tip_frame)
     spec = mujoco_spec(tree)
     spec.stat.extent = size_m
+    for prop in props:
+        prop.add(spec)
     polish(spec)
     add_blocks(spec, blocks)
     add_floor(spec, size_m)
@@ -158,18 +164,21 @@ def aim_lights(model: mujoco.MjModel, view: View) -> None:
         light.pos[:] = look_at - 2.0 * model.stat.extent * light.dir
 
 
-def posed(model: mujoco.MjModel, robot: Robot, q: ArrayLike) -> mujoco.MjData:
-    """The model's state with the chain at ``q``, its poses computed."""
+def posed(
+    model: mujoco.MjModel, robot: Robot, q: ArrayLike, props: Sequence[Prop] = (), tick: int = 0
+) -> mujoco.MjData:
+    """The model's state with the chain at ``q`` and the props as at ``tick``, its poses computed."""
     data = mujoco.MjData(model)
     for name, value in zip(robot.joint_names, robot.joint_vector(q), strict=True):
         data.qpos[model.joint(name).qposadr[0]] = value
+    move(props, model, data, tick)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_camlight(model, data)
     return data
 
 
 def arm_points(model: mujoco.MjModel, data: mujoco.MjData, standing: bool = False) -> Array:
-    """Corners of the boxes around the arm's visible shapes (n, 3), world, m.
+    """Corners of the boxes around the visible shapes of arm and props (n, 3), world, m.
 
     With ``standing`` only of those that never move.
     """
@@ -177,8 +186,7 @@ def arm_points(model: mujoco.MjModel, data: mujoco.MjData, standing: bool = Fals
     points = []
     for geom in range(model.ngeom):
         moves = model.body_weldid[model.geom_bodyid[geom]] != 0
-        name = model.geom(geom).name
-        if name in (FLOOR, PLINTH) or name.startswith(PREFIX) or (standing and moves):
+        if model.geom(geom).name.startswith(SCENERY) or (standing and moves):
             continue
         if model.geom_group[geom] < VISIBLE_GROUPS and np.isfinite(model.geom_aabb[geom]).all():
             local = model.geom_aabb[geom, :3] + corners * model.geom_aabb[geom, 3:]
