@@ -14,7 +14,7 @@ from forearm.errors import ForearmError, unknown_unless_in
 from forearm.evidence.record import Record
 from forearm.evidence.trace import write_trace
 from forearm.evidence.writer import ArtifactWriter, Event, write_at_once
-from forearm.sim.insertion import TICK_S, WORKPLACES
+from forearm.sim.insertion import TICK_S, WORKPLACES, insertion_scene
 from forearm.tasks._diagnosis import Failure
 from forearm.tasks._insertion_judge import failures_of, truth_of
 from forearm.tasks._insertion_options import (
@@ -23,6 +23,7 @@ from forearm.tasks._insertion_options import (
     add_insertion_arguments,
     insertion_options,
 )
+from forearm.tasks._insertion_pictures import draw_insertion
 from forearm.tasks._insertion_record import TITLE, inputs_of, measured, record_of, trace_columns
 from forearm.tasks._insertion_trial import Trial, run_trial
 
@@ -93,7 +94,9 @@ def trial_row(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def draw(options: Mapping[str, Any], folder: Path, video: bool) -> None:
-    """A picture of the tool at its deepest, and a film if asked."""
+    """Pictures of the start and of the end, and a film if asked."""
+    chosen = chosen_options(options)
+    draw_insertion(insertion_scene(chosen.arm, chosen.play_m), folder, video)
 
 
 def draw_refused(options: Mapping[str, Any], refused: ForearmError, folder: Path) -> None:
