@@ -654,6 +654,19 @@ def test_what_runs_away_is_caught_and_ends_the_loop(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_the_loop_ends_with_the_chunk_in_which_the_controller_gives_up():
+    class GivesUp(Listener):
+        phases = ("hold", "give up")
+
+        def step(self, *arguments):
+            super().step(*arguments)
+            self.said[PHASE] = 1.0 if self.calls > 650 else 0.0
+
+    place = insertion_scene("mini_arm")
+    assert len(listened(ticks=5 * CHUNK, inserter=GivesUp(place), last_phase=1)[1]) == 2 * CHUNK
+    assert len(listened(ticks=5 * CHUNK, inserter=GivesUp(place))[1]) == 5 * CHUNK
+
+
 class Blind:
     """Sensors from which nothing arrives."""
 
