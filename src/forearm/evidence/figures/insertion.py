@@ -37,6 +37,7 @@ AROUND_S = 0.1
 LEAST_M = 1e-6
 """Nearer than this nothing is told apart on the axes of lengths."""
 FARTHEST_M = 10.0
+LEAST_PERCENT = 0.01
 MOST_PANEL_POINTS = MOST_POINTS // 2
 
 
@@ -181,7 +182,8 @@ def bands(axes: Axes, trial: Inserted) -> list[Patch]:
                 textcoords="offset points",
             )
             name.set(ha="left", va="top", fontsize=9.0, color=INK, path_effects=halo())
-    lasted = {phase: float(np.mean(trial.phase == phase)) * span for phase in np.unique(trial.phase).tolist()}
+    tick_s = span / (len(trial.phase) - 1)
+    lasted = {phase: tick_s * int(np.sum(trial.phase == phase)) for phase in np.unique(trial.phase).tolist()}
     return [
         Patch(
             color=phase_color(phase),
@@ -364,7 +366,7 @@ def torque_figure(trial: Inserted) -> Figure:
             continue
         share = 100.0 * trial.share[:, index]
         dress(axes, "", "", "% of the limit" if index % 3 == 0 else "")
-        title = f"{trial.joints[index]}: {three_digits(float(np.abs(share).max()))} %"
+        title = f"{trial.joints[index]}: {percent_text(float(np.abs(share).max()))}"
         axes.set_title(title, loc="left", fontsize=9.5, color=INK, pad=5)
         line(axes, trial.time_s, share, COLORS[0], width=0.9)
         for limit in (-100.0, 100.0):
@@ -375,6 +377,10 @@ def torque_figure(trial: Inserted) -> Figure:
     for axes in panels[-1]:
         axes.set_xlabel("time (s)", color=INK, fontsize=9.5)
     return figure
+
+
+def percent_text(percent: float) -> str:
+    return f"{three_digits(percent)} %" if percent >= LEAST_PERCENT else f"under {LEAST_PERCENT} %"
 
 
 def line(
