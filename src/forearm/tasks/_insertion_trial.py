@@ -63,9 +63,8 @@ def run_trial(options: InsertionOptions, note: Note) -> Trial:
     warm_up(options.controller, options.arm)
     began = time.perf_counter()
     inserter = make_inserter(options.controller, cell_of(place, options))
-    motion, posture = np.random.default_rng((options.seed, 0)), np.random.default_rng((options.seed, 1))
-    vibration = Vibration.drawn(options.difficulty, motion)
-    start = start_posture(place, vibration, posture)
+    vibration = Vibration.drawn(options.difficulty, np.random.default_rng((options.seed, 0)))
+    start = drawn_start(place, vibration, options.seed)
     sensing = options.sensing
     note(0.0, "start", f"{options.controller}, difficulty {options.difficulty:g}, seed {options.seed}")
     phases = PhaseFinder(inserter, note)
@@ -114,8 +113,9 @@ def real_model(arm: str, play_m: float, disturbance: Disturbance) -> mujoco.MjMo
     return disturbed(insertion_scene(arm, play_m).scene, disturbance)
 
 
-def start_posture(place: InsertionScene, vibration: Vibration, random: np.random.Generator) -> Array:
-    """About the posture in which the arm waits, the tool clear of the box wherever that comes."""
+def drawn_start(place: InsertionScene, vibration: Vibration, seed: int) -> Array:
+    """A posture about that in which the arm waits, the tool clear of the box wherever that comes."""
+    random = np.random.default_rng((seed, 1))
     nearest = float(np.abs(vibration.settled_waves()[0])) + CLEAR_M
     spread, robot = START_RAD, place.scene.robot
     into_mouth = place.mouth.inverse()

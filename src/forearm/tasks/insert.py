@@ -78,6 +78,12 @@ def ending(trial: Trial, failures: list[Failure]) -> list[Event]:
     return [*found, (end_s, "end", "inserted: the box turns green")]
 
 
+def plain_row(options: Mapping[str, Any]) -> dict[str, Any]:
+    """One trial, of which nothing is kept but its row."""
+    trial = run_trial(chosen_options(options), lambda *_: None)
+    return measured(trial, failures_of(trial, truth_of(trial)))
+
+
 def trial_row(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """One trial of a sweep: its artifact as ``folder``, written in one go, and its row."""
     began = time.perf_counter()

@@ -48,6 +48,7 @@ REASONS = (
     "lost sight",
     "tried often enough",
     "no way within the limits",
+    "waited in vain",
 )
 
 

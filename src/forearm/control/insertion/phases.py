@@ -7,7 +7,7 @@
                        give up ◀──────── back out ◀───────────┴────────────────┘
                           tried often enough
 
-    look ──no way within the limits──▶ give up
+    look ──no way within the limits──▶ give up ◀──waited in vain── approach, align
 
 Everything a transition depends on is an argument of ``next_phase``.
 """
@@ -20,7 +20,7 @@ PHASES = ("look", "approach", "align", "push", "seat", "back out", "give up")
 LOOK, APPROACH, ALIGN, PUSH, SEAT, BACK_OUT, GIVE_UP = range(len(PHASES))
 
 # Places in ``inserter.REASONS``.
-NONE, IN_PLACE, MISSED, JAMMED, SLIPPED, NO_PLATE, LOST, TRIED, NO_WAY = range(9)
+NONE, IN_PLACE, MISSED, JAMMED, SLIPPED, NO_PLATE, LOST, TRIED, NO_WAY, IN_VAIN = range(10)
 
 ENTERED_M = 0.003
 """Deeper than this the tool's end is in the hole; not as deep, it stands before the mouth."""
@@ -40,6 +40,7 @@ def next_phase(
     planned,
     sighted,
     hopeless,
+    late,
     arrived,
     aligned,
     strayed,
@@ -56,6 +57,7 @@ def next_phase(
         planned: whether the box's motion is known well enough, and there is a way to the gate.
         sighted: whether it is known at all.
         hopeless: whether no way to the gate within the arm's limits has been found for long.
+        late: whether the trial has gone on for longer than waiting may help.
         arrived: whether the approach has come to its end.
         aligned: whether tool and hole, and what is known of it, fit within the play.
         strayed: whether they are so far apart that the tool would not pass the mouth.
@@ -69,8 +71,12 @@ def next_phase(
             return GIVE_UP, NO_WAY
         return (APPROACH, NONE) if planned else (LOOK, NONE)
     if phase == APPROACH:
+        if late:
+            return GIVE_UP, IN_VAIN
         return (ALIGN, NONE) if arrived else (APPROACH, NONE)
     if phase == ALIGN:
+        if late:
+            return GIVE_UP, IN_VAIN
         if not sighted:
             return LOOK, LOST
         return (PUSH, NONE) if aligned else (ALIGN, NONE)

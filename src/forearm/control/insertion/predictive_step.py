@@ -41,7 +41,7 @@ GO_M, GO_AHEAD_S, GO_AFTER_S = 0.02, 0.25, 0.15
 """The approach begins once the box is known as well as this, so far ahead; or after that time."""
 ENTRY_SHARE = 0.2
 """As near to the mouth as this share of the gate, and beyond, a force may be the box's."""
-PUSH_M_S2, FASTEST_M_S, CALMER = 16.0, 0.8, 0.6
+PUSH_M_S2, FASTEST_M_S, CALMER = 16.0, 0.8, 0.5
 TOUCH_M_S, TOUCH_BEFORE_M = 0.02, 0.0005
 """How fast the plate is touched, and how far before it that speed is reached."""
 PRESS_M = 0.0005
@@ -63,6 +63,8 @@ FIRST_S, GROWTH, MOST_TRIES = 0.12, 1.06, 50
 """The times that are tried for an approach."""
 OVER = 1.12
 """By how much a plan that is renewed may strain the limits, out of their margins."""
+PATIENCE_S = 6.0
+"""Ten times what an insertion takes: if tool and hole have not fitted by then, it is not a matter of time."""
 MOST_FRUITLESS = 200
 """So many searches for a way to the gate, one for each fit of the observer, before there is said to be
 none."""
@@ -142,6 +144,7 @@ def predictive_step(
         planned,
         sighted,
         status[FRUITLESS] >= MOST_FRUITLESS,
+        now > PATIENCE_S,
         now >= status[BEGAN] + status[DURATION],
         apart < play,
         apart > STRAYED * play,
