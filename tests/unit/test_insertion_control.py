@@ -42,6 +42,7 @@ from forearm.control.torque import CHAIN, computed_torque_into, model_sheets
 from forearm.dynamics.pinocchio_engine import PinocchioDynamics
 from forearm.ik.solve import solve
 from forearm.kinematics.chain import chain_of
+from forearm.kinematics.compiling import INLINED, PACKAGE
 from forearm.kinematics.forward import jacobian, tip_pose
 from forearm.robots.to_pinocchio import pinocchio_model
 from forearm.sim.disturbance import Disturbance, disturbed
@@ -636,6 +637,8 @@ P = {name: index for index, name in enumerate(PHASES)}
 DIAGRAM = {
     ("look", "approach"),
     ("look", "give up"),
+    ("approach", "give up"),
+    ("align", "give up"),
     ("approach", "align"),
     ("align", "push"),
     ("align", "look"),
@@ -651,6 +654,7 @@ CALM = {
     "planned": False,
     "sighted": True,
     "hopeless": False,
+    "late": False,
     "arrived": False,
     "aligned": False,
     "strayed": False,
@@ -676,7 +680,9 @@ def following(phase, **arguments):
         ("look", {"hopeless": True}, "give up", "no way within the limits"),
         ("approach", {}, "approach", ""),
         ("approach", {"arrived": True}, "align", ""),
+        ("approach", {"late": True}, "give up", "waited in vain"),
         ("align", {}, "align", ""),
+        ("align", {"late": True}, "give up", "waited in vain"),
         ("align", {"aligned": True}, "push", ""),
         ("align", {"sighted": False, "aligned": True}, "look", "lost sight"),
         ("push", {}, "push", ""),
@@ -712,7 +718,7 @@ def reachable():
     either = (False, True)
     grid = itertools.product(
         (0.0, 1.01 * phases.SEATED_S, 1.01 * phases.SLOW_PUSH_S),
-        either, either, either, either, either, either, either,
+        either, either, either, either, either, either, either, either,
         (-0.01, DEEP, NEAR),
         (PLATE_M,),
         either,
@@ -722,7 +728,7 @@ def reachable():
         for index, phase in enumerate(PHASES):
             if phase == "give up":
                 # It is the last: the way back does not end it.
-                arguments = (*arguments[:10], False, arguments[11])
+                arguments = (*arguments[:11], False, arguments[12])
             found = next_phase(index, *arguments)[0]
             if found != index:
                 yield phase, PHASES[found]
@@ -734,7 +740,7 @@ def test_the_diagram_shows_what_can_happen_and_nothing_else():
     shown = re.findall(r"([a-z]+) ─+[a-z ]+─*▶ (?=([a-z]+))", top)
     assert shown == [("look", "approach"), ("approach", "align"), ("align", "push"), ("push", "seat")]
     assert re.search(r"give up ◀─+ back out ◀─+", phases.__doc__)
-    assert "look ──no way within the limits──▶ give up" in phases.__doc__
+    assert "look ──no way within the limits──▶ give up ◀──waited in vain── approach, align" in phases.__doc__
     for why in ("lost sight", "missed, jammed", "slipped", "no plate", "tried often enough"):
         assert why in phases.__doc__
 
@@ -841,3 +847,19 @@ def test_a_roll_is_an_angle_of_its_own():
         expected = np.zeros(CHANNELS)
         expected[:YAW], expected[channel] = MOUTH_M, 0.2
         np.testing.assert_allclose(channels, expected, atol=1e-12)
+
+
+def test_a_kernel_is_compiled_anew_when_one_that_it_calls_has_changed():
+    """Kernels are kept on disk: every folder whose kernels others take in has to be looked at."""
+    kernels = {}
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if re.search(r"^@(lean|compiled)$", text, re.MULTILINE):
+            kernels[".".join(("forearm", *path.relative_to(PACKAGE).with_suffix("").parts))] = text
+    taken_in = {
+        module.split(".")[1]
+        for module in kernels
+        for other, text in kernels.items()
+        if other != module and f"from {module} import" in text
+    }
+    assert {"kinematics", "control"} <= taken_in <= set(INLINED)

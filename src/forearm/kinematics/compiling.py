@@ -17,7 +17,7 @@ from numba.core.caching import FunctionCache
 KERNEL: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
 PACKAGE = Path(__file__).parents[1]
-INLINED = ("kinematics", "dynamics", "ik")
+INLINED = ("kinematics", "dynamics", "ik", "control")
 """The folders whose kernels are compiled into others."""
 
 
