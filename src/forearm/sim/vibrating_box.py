@@ -37,10 +37,10 @@ PLATE = "box_plate"
 BACK = "box_back"
 WALLS = ("box_wall_low", "box_wall_high", "box_wall_left", "box_wall_right")
 SENSORS = tuple(f"box_sensor_{number}" for number in range(1, 5))
-OUTER_M = 0.06
+OUTER_M = 0.08
 """Half the side of the box's face."""
 PLATE_M = 0.008
-FRICTION = 0.05
+FRICTION = 0.06
 """Ground steel on steel, a little grease."""
 HARD, SPRUNG = (0.00025, 1.0), (0.0006, 1.0)
 """Time constant (s) and damping ratio of contacts with the walls and with the plate, which is a switch on

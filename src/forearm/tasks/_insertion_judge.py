@@ -21,7 +21,6 @@ from forearm.control.insertion.inserter import (
     GAVE_UP,
     IK_SOLVED,
     PHASE,
-    REASON,
     REASONS,
     SEEN,
     phase_of,
@@ -37,6 +36,7 @@ from forearm.tasks._insertion_limits import speed_needed
 from forearm.tasks._insertion_trial import Trial
 
 NO_WAY = REASONS[phases.NO_WAY]
+PUSHING = "push"
 AXIS_OFF_RAD = np.radians(25.0)
 """Beside what the box itself turns between a plan and its end."""
 AXIS_SEEN_OFF_RAD = np.radians(5.0)
@@ -99,8 +99,8 @@ class Case:
     touch_beside_m: float | None
     """How far beside the hole's axis the tool's end was when it first touched the box."""
     diverged: bool
-    gave_up_for: str
-    """The controller's own reason for giving up; empty if it did not."""
+    came_to_push: bool
+    """Whether the controller thought that it could go in."""
     speed_needed: tuple[float, float]
     """What going along with the box before the hole takes of a joint's rated speed: least and most in a
     turn."""
@@ -128,7 +128,7 @@ def case_of(trial: Trial, truth: Truth) -> Case:
         play_m=trial.place.hole.play_m,
         touch_beside_m=float(np.abs(truth.end_in_box[touch, 1:]).max()) if touch < whole else None,
         diverged=recording.diverged,
-        gave_up_for=REASONS[int(said[gave_up, REASON])] if gave_up < whole else "",
+        came_to_push=bool(np.any(said[ticks, PHASE] == phase_of(trial.inserter, PUSHING))),
         speed_needed=speed_needed(trial.place, trial.vibration),
     )
 
@@ -276,10 +276,10 @@ def control_failure(case: Case) -> Failure | None:
 def limit_failure(case: Case) -> Failure | None:
     """Whether the arm's limits left no way to the hole."""
     least, most = case.speed_needed
-    if case.gave_up_for != NO_WAY or most <= 1.0:
+    if case.came_to_push or most <= 1.0:
         return None
     share = f"{100.0 * least:.0f} to {100.0 * most:.0f} % of a joint's rated speed"
-    return Failure("planning", f"{case.gave_up_for}: going along with the box takes {share}")
+    return Failure("planning", f"{NO_WAY}: going along with the box takes {share}")
 
 
 def aim_failure(case: Case) -> Failure | None:

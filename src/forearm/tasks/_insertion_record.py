@@ -103,7 +103,7 @@ def measured(trial: Trial, failures: list[Failure]) -> dict[str, Any]:
         "peak_torque_share": float((torque / trial.place.scene.robot.max_effort).max()),
         "deepest_sink_m": float(max(0.0, -recording.sensors[:, trial.place.deepest].min())),
         "step_p99_us": float(np.percentile(recording.step_ns, 99.0)) * 1e-3,
-        "time_ratio": 1e6 * trial.wall_s / (len(recording) * recording.bare_us_per_tick),
+        "time_ratio": 1e6 * trial.took_s / (len(recording) * recording.bare_us_per_tick),
     }
 
 

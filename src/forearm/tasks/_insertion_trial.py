@@ -48,8 +48,8 @@ class Trial:
     vibration: Vibration
     recording: LiveRecording
     inserter: Inserter
-    wall_s: float
-    """What the trial took, beside measuring the bare simulation."""
+    took_s: float
+    """Processor time of the trial, beside that of measuring the bare simulation."""
 
     @property
     def limits(self) -> Array:
@@ -61,7 +61,7 @@ def run_trial(options: InsertionOptions, note: Note) -> Trial:
     """Draw everything that the trial leaves to chance, and run it; ``note`` is told what happens."""
     place = insertion_scene(options.arm, options.play_m)
     warm_up(options.controller, options.arm)
-    began = time.perf_counter()
+    began = time.process_time()
     inserter = make_inserter(options.controller, cell_of(place, options))
     vibration = Vibration.drawn(options.difficulty, np.random.default_rng((options.seed, 0)))
     start = drawn_start(place, vibration, options.seed)
@@ -83,8 +83,8 @@ def run_trial(options: InsertionOptions, note: Note) -> Trial:
     )
     for time_s, text in recording.warnings:
         note(time_s, "engine", text)
-    wall_s = time.perf_counter() - began - recording.bare_s
-    return Trial(options, place, vibration, recording, inserter, wall_s)
+    took_s = time.process_time() - began - recording.bare_s
+    return Trial(options, place, vibration, recording, inserter, took_s)
 
 
 def cell_of(place: InsertionScene, options: InsertionOptions) -> Cell:
