@@ -46,6 +46,12 @@ evidence: peers
 	$(BIN)/forearm bench planar --out runs
 	$(BIN)/forearm bench ur5e --out runs
 	$(BIN)/forearm bench honesty --out runs
+	$(BIN)/forearm bench insertion --out runs
+	$(BIN)/forearm sweep insert --trials 10 --controller baseline --controller direct \
+		--controller predictive --workers 2 --out runs
+	$(BIN)/forearm sweep insert --trials 100 --controller predictive --workers 2 --out runs
+	$(BIN)/forearm sweep insert --trials 100 --controller predictive --workers 2 --out runs \
+		--perturb noise=0.001 --perturb delay=0.02
 	$(BIN)/forearm run square --out runs
 	$(BIN)/forearm run cube --compare --out runs
 
