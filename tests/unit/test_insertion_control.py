@@ -781,7 +781,7 @@ def test_ten_newton_steps_come_to_what_is_near_as_the_certified_ik_does(arm, ran
     place = insertion_scene(arm)
     robot = place.scene.robot
     for _ in range(20):
-        goal = place.ready + random.uniform(-0.1, 0.1, 6)
+        goal = np.clip(place.ready + random.uniform(-0.1, 0.1, 6), robot.lower, robot.upper)
         pose = tip_pose(robot, goal)
         said, found = newtons(robot, pose, place.ready)
         assert said
