@@ -52,6 +52,16 @@ def lean(function: Callable[..., Any]) -> Any:
     return kept(njit(**KERNEL, _nrt=False)(function), function)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorator: ``lean``, and always part of the kernel that calls it.
+
+    A function that callers share as a copy of its own rounds as that copy does, and which copy they get
+    depends on what was compiled or loaded before; its results then differ in the last bit from process to
+    process.
+    """
+    return kept(njit(**KERNEL, _nrt=False, forceinline=True)(function), function)
+
+
 def kept(kernel: Any, function: Callable[..., Any]) -> Any:
     """The kernel, to be kept on disk."""
     try:

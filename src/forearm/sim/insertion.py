@@ -43,7 +43,7 @@ class Workplace:
 
 WORKPLACES = {
     "mini_arm": Workplace(
-        lambda: load("mini_arm"), Pose((0.5, 0.0, 0.345)), (0.0, -90.0, 60.0, 0.0, -60.0, -180.0)
+        lambda: load("mini_arm"), Pose((0.53, 0.0, 0.355)), (0.0, -90.0, 60.0, 0.0, -60.0, -180.0)
     ),
     "ur5e": Workplace(
         lambda: with_square_tool(load("ur5e"), TOOL_SIZE_M),

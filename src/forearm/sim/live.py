@@ -91,7 +91,8 @@ def run_live(
         measured_s += time.process_time() - measuring
         with warnings_into(warnings, data), np.errstate(over="ignore", invalid="ignore"):
             began = time.thread_time()
-            told = drive(TICK_S * np.arange(first, end))
+            # Held for a tick, it lags by half of one.
+            told = drive(TICK_S * (np.arange(first, end) + 0.5))
             found = run_chunk(
                 place, model, data, inserter, told, sensor, delay_s, rows, took, first, end, touched is None
             )

@@ -101,10 +101,18 @@ def measured(trial: Trial, failures: list[Failure]) -> dict[str, Any]:
         "peak_force_n": float(forces(trial).max()),
         "peak_torque_nm": float(torque.max()),
         "peak_torque_share": float((torque / trial.place.scene.robot.max_effort).max()),
+        "peak_speed_share": speed_share(trial),
         "deepest_sink_m": float(max(0.0, -recording.sensors[:, trial.place.deepest].min())),
         "step_p99_us": float(np.percentile(recording.step_ns, 99.0)) * 1e-3,
         "time_ratio": 1e6 * trial.took_s / (len(recording) * recording.bare_us_per_tick),
     }
+
+
+def speed_share(trial: Trial) -> float:
+    """The largest share of a joint's rated speed until the touch."""
+    robot, recording = trial.place.scene.robot, trial.recording
+    until = len(recording) if recording.touched is None else recording.touched + 1
+    return float((np.abs(recording.qvel[:until, : robot.dof]) / robot.max_speed).max())
 
 
 def record_of(trial: Trial, failures: list[Failure]) -> Record:
@@ -175,6 +183,7 @@ def metrics_of(trial: Trial, told: dict[str, Any]) -> list[Metric]:
         Metric("peak_force_n", told["peak_force_n"], "N", "largest force of the box on the tool"),
         Metric("peak_torque_nm", told["peak_torque_nm"], "N·m", "largest torque"),
         Metric("peak_torque_share", told["peak_torque_share"], SHARE, "largest share of a torque limit"),
+        Metric("peak_speed_share", told["peak_speed_share"], SHARE, "largest share of a joint's rated speed"),
         Metric(
             "deepest_sink_m",
             told["deepest_sink_m"],

@@ -24,7 +24,7 @@ import math
 import numpy as np
 
 from forearm.control.insertion.seen import CHANNELS, YAW, channels_into
-from forearm.kinematics.compiling import lean
+from forearm.kinematics.compiling import inlined, lean
 from forearm.spatial import Array
 
 BLOCK_S = 0.005
@@ -41,6 +41,8 @@ FEWEST = 4
 STRANGE = 5.0
 """Standard deviations by which a block may differ from what was predicted of it."""
 STRANGE_M = 4e-4
+SETTLED = 60
+"""So many blocks make a fit that is believed more than a block or two."""
 MANY_STRANGE = 6
 """Strange blocks in a row after which all that was seen before is forgotten."""
 RADIANS_M = 0.05
@@ -177,12 +179,15 @@ def take_block(memory):
     readings = max(state[NOISE, 0], 1.0)
     fit[PLACE_STD] = math.sqrt(state[NOISE, 1] / readings / filled + FLOOR_M**2)
     fit[ANGLE_STD] = math.sqrt(state[NOISE, 2] / readings / filled + FLOOR_RAD**2)
-    if fit[FITTED] != 0.0:
-        counts[ODD] = counts[ODD] + 1.0 if is_strange(state, time) else 0.0
-        if counts[ODD] >= MANY_STRANGE:
-            forget(memory)
-            counts[RESETS] += 1.0
+    # A young fit may be far off: then it is the fit that has to give way.
+    if fit[FITTED] != 0.0 and counts[REMEMBERED] >= SETTLED:
+        if is_strange(state, time):
+            counts[ODD] += 1.0
+            if counts[ODD] >= MANY_STRANGE:
+                forget(memory)
+                counts[RESETS] += 1.0
             return
+        counts[ODD] = 0.0
     row = int(counts[NEXT])
     block = memory[BLOCKS, row]
     block[0] = time
@@ -325,6 +330,7 @@ def fit_window(memory, now):
     fit[FIT_TIME], fit[FITTED] = now, 1.0
     sum_window(memory, fit[OMEGA], now, sums)
     settle(state, sums, ridge)
+    sharpen(state)
 
 
 @lean
@@ -343,6 +349,21 @@ def settle(state, sums, ridge):
         state[MEAN, CHANNEL + k] = inverse[0] * u + inverse[1] * v + inverse[2] * w
         state[SINE, CHANNEL + k] = inverse[1] * u + inverse[3] * v + inverse[4] * w
         state[COSINE, CHANNEL + k] = inverse[2] * u + inverse[4] * v + inverse[5] * w
+
+
+@lean
+def sharpen(state):
+    """Make up for the averaging: over a block of length T a swing of ω keeps sin(x)/x of itself, x = ω T/2.
+
+    Only the swing, a sin + b cos, is made larger; the place of rest, o - b, stays.
+    """
+    x = 0.5 * state[FIT, OMEGA] * BLOCK_S
+    gain = x / math.sin(x)
+    for k in range(CHANNELS):
+        cosine = state[COSINE, CHANNEL + k]
+        state[SINE, CHANNEL + k] *= gain
+        state[COSINE, CHANNEL + k] = gain * cosine
+        state[MEAN, CHANNEL + k] += (gain - 1.0) * cosine
 
 
 @lean
@@ -370,7 +391,7 @@ def predict_into(memory, time_s, motion):
         motion[2, k] = -omega * omega * (sine * s + cosine * c)
 
 
-@lean
+@inlined
 def spread_at(state, time_s):
     """Standard deviation of the predicted place at ``time_s`` (m), all axes and angles together.
 

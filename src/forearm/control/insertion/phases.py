@@ -79,7 +79,7 @@ def next_phase(
             return GIVE_UP, IN_VAIN
         if not sighted:
             return LOOK, LOST
-        return (PUSH, NONE) if aligned else (ALIGN, NONE)
+        return (PUSH, NONE) if aligned and not blocked else (ALIGN, NONE)
     if phase == PUSH:
         if depth_m > plate_m - NEAR_PLATE_M:
             return SEAT, IN_PLACE

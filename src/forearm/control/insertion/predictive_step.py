@@ -34,15 +34,15 @@ from forearm.control.torque import CHAIN, computed_torque_into
 from forearm.kinematics.chain import forward_into
 from forearm.kinematics.compiling import lean
 
-GATE_M, CROSS_M_S = 0.015, 0.4
+GATE_M, CROSS_M_S = 0.015, 0.45
 """The gate lies this far before the mouth and moves with it; the tool comes through it at this speed, slow
 enough to stop before the mouth."""
 GO_M, GO_AHEAD_S, GO_AFTER_S = 0.02, 0.25, 0.15
 """The approach begins once the box is known as well as this, so far ahead; or after that time."""
 ENTRY_SHARE = 0.2
 """As near to the mouth as this share of the gate, and beyond, a force may be the box's."""
-PUSH_M_S2, FASTEST_M_S, CALMER = 16.0, 0.8, 0.5
-TOUCH_M_S, TOUCH_BEFORE_M = 0.02, 0.0005
+PUSH_M_S2, FASTEST_M_S, CALMER = 18.0, 0.85, 0.5
+TOUCH_M_S, TOUCH_BEFORE_M = 0.02, 0.00035
 """How fast the plate is touched, and how far before it that speed is reached."""
 PRESS_M = 0.0005
 BACK_M_S = 0.5
@@ -59,10 +59,14 @@ STRAYED = 1.6
 """So many times the play apart, tool and hole would not meet."""
 LOST_RAD = 0.1
 """A joint this far from where it is wanted: the plan goes on from where the arm is."""
-FIRST_S, GROWTH, MOST_TRIES = 0.12, 1.06, 50
+FIRST_S, GROWTH, MOST_TRIES = 0.12, 1.06, 44
 """The times that are tried for an approach."""
-OVER = 1.12
+OVER = 1.04
 """By how much a plan that is renewed may strain the limits, out of their margins."""
+PUSH_LOOKS = ((0.025, 0.0, 1.0), (0.06, 0.55, 1.0), (0.085, 0.87, 0.5), (0.125, 1.0, 0.0))
+"""Where a push is looked at beforehand: after a time (s), at a share of the depth, at a share of the
+fastest."""
+SLOW_PACE = 0.65
 PATIENCE_S = 6.0
 """Ten times what an insertion takes: if tool and hole have not fitted by then, it is not a matter of time."""
 MOST_FRUITLESS = 200
@@ -77,10 +81,10 @@ PUSHED_S = 0.006
 REST_S = 0.03
 
 # Rows of ``states``: where the IK's searches stand, and the posture that they begin from.
-RIDING, PLANNING, POSTURE = range(3)
+RIDING, PLANNING, POSTURE, AHEAD = range(4)
 # Sheets of ``work``.
-CORE, MOTION, RIDE, NOW, GOAL, TRIAL, QUINTIC, LIMITS, FEELING, START, TRIED = range(11)
-SHEETS, ROWS, COLUMNS = 11, 8, 16
+CORE, MOTION, RIDE, NOW, GOAL, TRIAL, QUINTIC, LIMITS, FEELING, START, TRIED, AHEAD_RIDE = range(12)
+SHEETS, ROWS, COLUMNS = 12, 8, 16
 ROOM_SHEETS = 5
 # Rows of CORE.
 STATUS, TURN_IN_BOX, CHANNELS, FRAME, TIP, TAU = range(6)
@@ -100,7 +104,9 @@ STATUS, TURN_IN_BOX, CHANNELS, FRAME, TIP, TAU = range(6)
     SOLVED,
     ATTEMPTS,
     FRUITLESS,
-) = range(14)
+    DEEPEST,
+    PACE,
+) = range(16)
 # Numbers of ``settings``.
 DT, PLAY, PLATE, IK_SLACK, BANDWIDTH = range(5)
 SETTINGS = 5
@@ -120,7 +126,7 @@ def predictive_step(
     if status[TICKS] == 0.0:
         for i in range(q.shape[0]):
             work[NOW, 0, i], work[START, 0, i] = q[i], q[i]
-    status[TICKS] += 1.0
+    status[TICKS], status[DEEPEST] = status[TICKS] + 1.0, plate
     entering = phase in (PUSH, SEAT, BACK_OUT) and status[ALONG] > -ENTRY_SHARE * GATE_M
     feel(sheets, dt, q, qd, entering, work[FEELING])
     renewed = observe(memory, stamp, points, now > status[TRUST_AFTER])
@@ -136,7 +142,7 @@ def predictive_step(
         known = spread_at(memory[STATE], now + GO_AHEAD_S) < GO_M
         if known or in_phase > GO_AFTER_S:
             planned = plan(sheets, memory, work, ik, now - dt, FIRST_S, 1.0, q, qd)
-            tell_answer(work, answers, said, q.shape[0])
+            tell_answer(work, states[PLANNING], said, q.shape[0])
             status[FRUITLESS] = 0.0 if planned else status[FRUITLESS] + 1.0
     following, reason = next_phase(
         phase,
@@ -174,7 +180,7 @@ def predictive_step(
             # What is wanted is that of the tick before.
             sooner = SOONER * left if left < LONG_S else FIRST_S
             plan(sheets, memory, work, ik, now - dt, sooner, OVER, q, qd)
-            tell_answer(work, answers, said, q.shape[0])
+            tell_answer(work, states[PLANNING], said, q.shape[0])
         quintic_at(work[QUINTIC], status[DURATION], now - status[BEGAN], q.shape[0], work[NOW])
     elif phase == GIVE_UP:
         quintic_at(work[QUINTIC], status[DURATION], now - status[BEGAN], q.shape[0], work[NOW])
@@ -188,11 +194,13 @@ def predictive_step(
             copy_joints(work[GOAL], work[NOW], q.shape[0])
         else:
             come_to_rest(work, dt, q.shape[0])
-        tell_answer(work, answers, said, q.shape[0])
+        tell_answer(work, states[RIDING], said, q.shape[0])
         status[FORCE] = feel_along(work, room)
         # Only where the box may be touched: elsewhere the feeling may err, but the box swings freely.
-        if entering and (status[FORCE] > CONTACT_N or abs(status[PUSHED]) > CONTACT_M):
+        if entering and (phase == SEAT or status[FORCE] > CONTACT_N or abs(status[PUSHED]) > CONTACT_M):
             status[TRUST_AFTER] = now + SHY_S
+    else:
+        come_to_rest(work, dt, q.shape[0])
     command(sheets, work, settings[BANDWIDTH], q, qd, dt, out)
     tell(memory, work, sighted, now, phase, depth, said, q.shape[0])
 
@@ -267,12 +275,13 @@ def copy_joints(joints, copy, n):
 @lean
 def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
     """Quintics from what is wanted at ``begin`` to the gate as it will be ``duration`` later; or later
-    still, as long as it is out of reach there or the limits are strained more than is ``allowed``.
+    still, as long as it is out of reach there, the limits are strained more than is ``allowed``, or the
+    push that would follow is too fast for the joints.
 
     Returns whether there is such a plan; if not, the one before stands.
     """
     n = q.shape[0]
-    status, wanted, goal, states = work[CORE, STATUS], work[NOW], work[GOAL], ik[2]
+    status, wanted, states = work[CORE, STATUS], work[NOW], ik[2]
     astray = False
     for i in range(n):
         astray |= abs(wanted[0, i] - q[i]) > LOST_RAD
@@ -282,24 +291,74 @@ def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
     # A search that once went astray, after a prediction from too little, would not come back by itself.
     for k in range(states.shape[1]):
         states[PLANNING, k] = states[POSTURE, k]
+    found = False
     for _ in range(MOST_TRIES):
-        predict_into(memory, begin + duration, work[MOTION])
-        ride_into(work[MOTION], -GATE_M, CROSS_M_S, 0.0, work[CORE, TURN_IN_BOX], work[RIDE])
-        reached = joints_into(sheets[CHAIN], ik, PLANNING, work[RIDE], n, goal)
-        status[SOLVED] = reached
-        if reached:
-            quintic_into(wanted, goal, duration, n, work[TRIED])
-            if (
-                strain(sheets, work[LIMITS], work[TRIED], duration, n, work[TRIAL], work[CORE, TAU])
-                <= allowed
-            ):
-                for row in range(6):
-                    for i in range(n):
-                        work[QUINTIC, row, i] = work[TRIED, row, i]
-                status[BEGAN], status[DURATION] = begin, duration
-                return True
+        if aim_quintic(sheets, memory, work, ik, begin, duration, n) <= allowed:
+            pace = pace_of_push(sheets, memory, work, ik, begin + duration, status[DEEPEST], n)
+            # Where any push is too fast for the joints it has to be: then the first that can be reached.
+            if pace > 0.0 or not found:
+                take_plan(work, begin, duration, pace if pace > 0.0 else SLOW_PACE, n)
+                found = True
+            if pace > 0.0:
+                break
         duration *= GROWTH
-    return False
+    return found
+
+
+@lean
+def aim_quintic(sheets, memory, work, ik, begin, duration, n):
+    """Quintics to the gate as it will be ``duration`` after ``begin``; what they strain, infinite if out of
+    reach."""
+    predict_into(memory, begin + duration, work[MOTION])
+    ride_into(work[MOTION], -GATE_M, CROSS_M_S, 0.0, work[CORE, TURN_IN_BOX], work[RIDE])
+    reached = joints_into(sheets[CHAIN], ik, PLANNING, work[RIDE], n, work[GOAL])
+    work[CORE, STATUS, SOLVED] = reached
+    if not reached:
+        return math.inf
+    quintic_into(work[NOW], work[GOAL], duration, n, work[TRIED])
+    return strain(sheets, work[LIMITS], work[TRIED], duration, n, work[TRIAL], work[CORE, TAU])
+
+
+@lean
+def take_plan(work, begin, duration, pace, n):
+    status = work[CORE, STATUS]
+    for row in range(6):
+        for i in range(n):
+            work[QUINTIC, row, i] = work[TRIED, row, i]
+    status[BEGAN], status[DURATION], status[PACE] = begin, duration, pace
+
+
+@lean
+def pace_of_push(sheets, memory, work, ik, begin, plate, n):
+    """The pace of a push that the joints' rated speeds allow then: 1, the slow one, or 0 for none."""
+    if push_fits(sheets, memory, work, ik, begin, plate, 1.0, n):
+        return 1.0
+    return SLOW_PACE if push_fits(sheets, memory, work, ik, begin, plate, SLOW_PACE, n) else 0.0
+
+
+@lean
+def push_fits(sheets, memory, work, ik, begin, plate, pace, n):
+    """Whether the joints' rated speeds allow a push that begins then, at ``pace`` times the fastest."""
+    # It starts from where the search for the gate has come to, and does not move that.
+    states = ik[2]
+    for k in range(states.shape[1]):
+        states[AHEAD, k] = states[PLANNING, k]
+    for time_s, depth, rate in PUSH_LOOKS:
+        predict_into(memory, begin + time_s / pace, work[MOTION])
+        ride_into(
+            work[MOTION],
+            depth * plate,
+            pace * rate * FASTEST_M_S,
+            0.0,
+            work[CORE, TURN_IN_BOX],
+            work[AHEAD_RIDE],
+        )
+        if not joints_into(sheets[CHAIN], ik, AHEAD, work[AHEAD_RIDE], n, work[TRIAL]):
+            return False
+        for i in range(n):
+            if abs(work[TRIAL, 1, i]) > work[LIMITS, 0, i]:
+                return False
+    return True
 
 
 @lean
@@ -322,7 +381,7 @@ def advance(phase, status, dt, plate):
     push_m_s2 = PUSH_M_S2 * CALMER ** status[ATTEMPTS]
     if phase in (PUSH, SEAT):
         ahead = brakes_in(plate - TOUCH_BEFORE_M - along, push_m_s2)
-        rate_wanted = min(TOUCH_M_S + max(ahead, 0.0), FASTEST_M_S)
+        rate_wanted = min(TOUCH_M_S + max(ahead, 0.0), FASTEST_M_S * status[PACE])
         if along > plate + PRESS_M:
             rate_wanted = 0.0
     else:
@@ -364,7 +423,7 @@ def command(sheets, work, bandwidth, q, qd, dt, out):
 
 
 @lean
-def tell_answer(work, answers, said, n):
+def tell_answer(work, answer, said, n):
     """What the IK was asked, and what it answered."""
     ride = work[RIDE]
     for k in range(3):
@@ -374,7 +433,7 @@ def tell_answer(work, answers, said, n):
             ride[TURN, 3 * k],
         )
     for i in range(n):
-        said[ANSWER + i] = answers[0, i]
+        said[ANSWER + i] = answer[i]
     said[IK_SOLVED] = work[CORE, STATUS, SOLVED]
 
 

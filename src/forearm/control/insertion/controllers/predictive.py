@@ -58,7 +58,7 @@ class Predictive:
         )
         self.tracker = Tracker(robot, max_step_rad=math.pi, tolerance=IK_TOLERANCE)
         # Rows as in ``predictive_step``.
-        self.states = np.zeros((3, 2 * n + 2))
+        self.states = np.zeros((4, 2 * n + 2))
         self.target, self.answers = np.eye(4)[None].copy(), np.zeros((1, n))
         self.iterations, self.crossed = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.bool_)
         self.said = nothing_said(n)
