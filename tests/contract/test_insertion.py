@@ -237,7 +237,7 @@ def test_the_arm_begins_clear_of_the_box_and_not_where_it_waits(arm, difficulty,
 
 # Who is to blame
 
-BITES_FROM = {"stale_sensor": 0.5, "weak_motors": 0.7}
+BITES_FROM = {"stale_sensor": 0.7, "weak_motors": 0.7}
 """Below these difficulties a controller may get in all the same: the box moves millimetres in the time by
 which readings are late, and weak motors can carry an arm that is in no hurry."""
 

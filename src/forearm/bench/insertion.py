@@ -192,12 +192,14 @@ def panel_metrics(panels: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
 
 
 def fault_metrics(trials: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
-    """Of each planted fault: the share of its trials that failed and were blamed on the right part."""
+    """Of each planted fault: how often it was fatal, and how often the failure was blamed on the right part."""
     for name, fault in FAULTS.items():
         mine = [row for row in trials if row["panel"] == f"fault: {fault.meaning}"] if name else []
-        if mine:
-            right = sum(row["label"] == fault.label for row in mine) / len(mine)
-            text = f"{name}: failed and labelled {fault.label}"
+        failed = [row for row in mine if not row["success"]]
+        if failed:
+            yield Metric(f"failed, {name}", len(failed) / len(mine), SHARE, f"{name}: trials that failed")
+            right = sum(row["label"] == fault.label for row in failed) / len(failed)
+            text = f"{name}: of these, labelled {fault.label}"
             yield Metric(f"labelled, {name}", right, SHARE, text, None, ">= 100 %", right >= 1.0)
 
 

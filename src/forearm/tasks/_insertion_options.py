@@ -42,11 +42,11 @@ FAULTS = {
     "": Fault("none", ""),
     "wrong_frame": Fault("the 90° turn from the box's frame to the tool's is left out", "perception"),
     "stale_sensor": Fault("readings are 0.2 s older than they say", "state"),
-    "false_ik": Fault("the IK stops 5 cm before the pose and calls its last iterate solved", "planning"),
+    "false_ik": Fault("the IK stops 10 cm before the pose and calls its last iterate solved", "planning"),
     "weak_motors": Fault("motors give 20 % of their torque", "control"),
 }
 STALE_S = 0.2
-FALSE_IK_M = 0.05
+FALSE_IK_M = 0.1
 WEAK_SHARE = 0.2
 
 

@@ -29,7 +29,7 @@ NEAR_PLATE_M = 0.002
 SLOW_PUSH_S = 1.0
 SEATED_S = 0.25
 """A plate that does not say so within this time was none."""
-MOST_ATTEMPTS = 8
+MOST_ATTEMPTS = 4
 """What has gone wrong so often is not a matter of luck."""
 
 

@@ -67,7 +67,7 @@ PUSH_LOOKS = ((0.025, 0.0, 1.0), (0.06, 0.55, 1.0), (0.085, 0.87, 0.5), (0.125, 
 """Where a push is looked at beforehand: after a time (s), at a share of the depth, at a share of the
 fastest."""
 SLOW_PACE = 0.65
-PATIENCE_S = 6.0
+PATIENCE_S = 4.0
 """Ten times what an insertion takes: if tool and hole have not fitted by then, it is not a matter of time."""
 MOST_FRUITLESS = 200
 """So many searches for a way to the gate, one for each fit of the observer, before there is said to be
