@@ -192,7 +192,7 @@ def panel_metrics(panels: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
 
 
 def fault_metrics(trials: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
-    """Of each planted fault: how often it was fatal, and how often the failure was blamed on the right part."""
+    """Of each planted fault: how often it was fatal, and how often that was blamed on the right part."""
     for name, fault in FAULTS.items():
         mine = [row for row in trials if row["panel"] == f"fault: {fault.meaning}"] if name else []
         failed = [row for row in mine if not row["success"]]

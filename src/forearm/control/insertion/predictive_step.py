@@ -29,7 +29,7 @@ from forearm.control.insertion.observer import (
 )
 from forearm.control.insertion.phases import ALIGN, APPROACH, BACK_OUT, GIVE_UP, LOOK, PUSH, SEAT, next_phase
 from forearm.control.insertion.ride import BOX, PLACE, TURN, joints_into, ride_into
-from forearm.control.insertion.seen import channels_into, rotation_into
+from forearm.control.insertion.seen import ROLL, TILT, YAW, channels_into, rotation_into
 from forearm.control.torque import CHAIN, computed_torque_into
 from forearm.kinematics.chain import forward_into
 from forearm.kinematics.compiling import lean
@@ -69,6 +69,10 @@ fastest."""
 SLOW_PACE = 0.65
 PATIENCE_S = 4.0
 """Ten times what an insertion takes: if tool and hole have not fitted by then, it is not a matter of time."""
+LAXER, LAXEST = 0.005, 1.2
+"""With every fruitless search for a way to the gate the limits may be strained by so much more, to that."""
+KEPT_OFF_M, KEPT_SAMPLES = 0.008, 10
+"""So far before the mouth's plane the tool stays on its way to the gate, at so many points of it."""
 MOST_FRUITLESS = 200
 """So many searches for a way to the gate, one for each fit of the observer, before there is said to be
 none."""
@@ -83,8 +87,10 @@ REST_S = 0.03
 # Rows of ``states``: where the IK's searches stand, and the posture that they begin from.
 RIDING, PLANNING, POSTURE, AHEAD = range(4)
 # Sheets of ``work``.
-CORE, MOTION, RIDE, NOW, GOAL, TRIAL, QUINTIC, LIMITS, FEELING, START, TRIED, AHEAD_RIDE = range(12)
-SHEETS, ROWS, COLUMNS = 12, 8, 16
+CORE, MOTION, RIDE, NOW, GOAL, TRIAL, QUINTIC, LIMITS, FEELING, START, TRIED, AHEAD_RIDE, TRANSFORM = range(
+    13
+)
+SHEETS, ROWS, COLUMNS = 13, 8, 16
 ROOM_SHEETS = 5
 # Rows of CORE.
 STATUS, TURN_IN_BOX, CHANNELS, FRAME, TIP, TAU = range(6)
@@ -141,7 +147,8 @@ def predictive_step(
     if phase == LOOK and renewed and sighted:
         known = spread_at(memory[STATE], now + GO_AHEAD_S) < GO_M
         if known or in_phase > GO_AFTER_S:
-            planned = plan(sheets, memory, work, ik, now - dt, FIRST_S, 1.0, q, qd)
+            allowed = min(1.0 + LAXER * status[FRUITLESS], LAXEST)
+            planned = plan(sheets, memory, work, ik, now - dt, FIRST_S, allowed, q, qd)
             tell_answer(work, states[PLANNING], said, q.shape[0])
             status[FRUITLESS] = 0.0 if planned else status[FRUITLESS] + 1.0
     following, reason = next_phase(
@@ -316,7 +323,27 @@ def aim_quintic(sheets, memory, work, ik, begin, duration, n):
     if not reached:
         return math.inf
     quintic_into(work[NOW], work[GOAL], duration, n, work[TRIED])
-    return strain(sheets, work[LIMITS], work[TRIED], duration, n, work[TRIAL], work[CORE, TAU])
+    strained = strain(sheets, work[LIMITS], work[TRIED], duration, n, work[TRIAL], work[CORE, TAU])
+    return strained if keeps_off(sheets, memory, work, begin, duration, n) else math.inf
+
+
+@lean
+def keeps_off(sheets, memory, work, begin, duration, n):
+    """Whether the tool's end stays before the plane of the mouth, wherever the box swings in the meantime."""
+    place, turn = work[AHEAD_RIDE, PLACE], work[AHEAD_RIDE, TURN]
+    for sample in range(1, KEPT_SAMPLES):
+        elapsed = sample * duration / KEPT_SAMPLES
+        quintic_at(work[TRIED], duration, elapsed, n, work[TRIAL])
+        forward_into(sheets[CHAIN], work[TRIAL, 0], work[TRANSFORM])
+        predict_into(memory, begin + elapsed, work[MOTION])
+        rotation_into(work[MOTION, 0, YAW], work[MOTION, 0, TILT], work[MOTION, 0, ROLL], turn)
+        depth = 0.0
+        for k in range(3):
+            place[k] = work[TRANSFORM, k, 3] - work[MOTION, 0, k]
+            depth += place[k] * turn[3 * k]
+        if depth > -KEPT_OFF_M:
+            return False
+    return True
 
 
 @lean
