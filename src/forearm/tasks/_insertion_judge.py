@@ -49,7 +49,7 @@ NOTICEABLE_M = 1e-3
 BETTER = 0.4
 """A delay explains what was believed if it leaves less than this share of the error."""
 IK_OFF_M, IK_OFF_RAD = 1e-3, np.radians(0.5)
-OFTEN, MOSTLY = 0.1, 0.5
+SELDOM, OFTEN, MOSTLY = 0.02, 0.1, 0.5
 """Share of the ticks from which on something is no exception."""
 FOLLOWED_M = 1e-3
 INSIDE_M = 1e-3
@@ -182,13 +182,13 @@ def failures_of(trial: Trial, truth: Truth) -> list[Failure]:
     """Empty for a trial that succeeded."""
     if inside_at_touch(trial, truth):
         return []
-    if trial.recording.touched is not None:
-        return [Failure("evaluation", "the plate told of a contact, but the tool's end was not in the hole")]
     case = case_of(trial, truth)
     for look in LOOKS:
         found = look(case)
         if found is not None:
             return [found]
+    if trial.recording.touched is not None:
+        return [Failure("evaluation", "the plate told of a contact, but the tool's end was not in the hole")]
     return [Failure("evaluation", f"the plate was not touched within {len(truth.end) * TICK_S:.3g} s")]
 
 
@@ -265,8 +265,8 @@ def control_failure(case: Case) -> Failure | None:
         return Failure("control", "the arm ran away")
     behind = np.linalg.norm(poses(case.robot, case.wanted)[:, :3, 3] - case.end, axis=1)
     share = float(np.mean(case.at_limit))
-    usual, often = median(behind), float(np.nanquantile(behind, 1.0 - OFTEN))
-    if usual <= FOLLOWED_M and (often <= FOLLOWED_M or share <= OFTEN):
+    usual, often = median(behind), float(np.nanquantile(behind, 1.0 - SELDOM))
+    if usual <= FOLLOWED_M and (often <= FOLLOWED_M or share <= SELDOM):
         return None
     saturated = f"; motors at their limits {100.0 * share:.0f} % of the time" if share > OFTEN else ""
     far = f"{1e3 * usual:.1f} mm, at times {1e3 * often:.1f} mm,"
