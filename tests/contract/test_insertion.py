@@ -33,7 +33,7 @@ from forearm.control.insertion.inserter import (
     make_inserter,
 )
 from forearm.control.insertion.phases import MOST_ATTEMPTS, PHASES
-from forearm.control.insertion.predictive_step import GATE_M
+from forearm.control.insertion.planning import GATE_M
 from forearm.errors import InvalidInput, UnknownName
 from forearm.evidence.compare import is_timing
 from forearm.evidence.record import Outcome, read_record

@@ -31,10 +31,11 @@ from forearm.control.insertion.feel import (
 from forearm.control.insertion.feel import ROWS as FEELINGS
 from forearm.control.insertion.hole import Hole, tool_in_box
 from forearm.control.insertion.inserter import REASONS, Cell
+from forearm.control.insertion.layout import RIDING
 from forearm.control.insertion.linear import solve_in_place
 from forearm.control.insertion.newton import ALPHA, ITERATIONS, newton_into, pseudo_inverse
 from forearm.control.insertion.phases import PHASES, next_phase
-from forearm.control.insertion.predictive_step import CONTACT_N, OVER, RIDING
+from forearm.control.insertion.predictive_step import CONTACT_N, OVER
 from forearm.control.insertion.ride import ACCELERATION, PLACE, TURN, TWIST, joints_into, ride_into
 from forearm.control.insertion.ride import ROWS as RIDES
 from forearm.control.insertion.seen import CHANNELS, ROLL, TILT, YAW, channels_into, rotation_into

@@ -183,6 +183,11 @@ class Tracker:
         self._state[: len(start)] = np.clip(start, lower, upper)
 
     @property
+    def table(self) -> Array:
+        """What ``forearm.ik.fast.track`` takes, for kernels that call it themselves; it writes to it."""
+        return self._table
+
+    @property
     def q(self) -> Array:
         """Where the arm stands (rad or m)."""
         return self._state[: self.robot.dof].copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from forearm.control.insertion.hole import tool_pose_in_box
-from forearm.control.insertion.predictive_step import GATE_M
+from forearm.control.insertion.planning import GATE_M
 from forearm.ik.tracker import Tracker
 from forearm.sim.insertion import InsertionScene
 from forearm.sim.vibrating_box import Vibration

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from forearm.control.insertion.approach import quintic_at, quintic_into, strain
+from forearm.control.insertion.approach import quintic_at
 from forearm.control.insertion.feel import LAST_TORQUE, SLOW, feel, force_along
 from forearm.control.insertion.inserter import (
     AIM,
@@ -18,6 +18,45 @@ from forearm.control.insertion.inserter import (
     SEEN,
     SURE,
 )
+from forearm.control.insertion.layout import (
+    ALONG,
+    ATTEMPTS,
+    BANDWIDTH,
+    BEGAN,
+    CHANNELS,
+    CORE,
+    CURRENT,
+    DEEPEST,
+    DT,
+    DURATION,
+    FEELING,
+    FORCE,
+    FRAME,
+    FRUITLESS,
+    GOAL,
+    IK_SLACK,
+    LIMITS,
+    MOTION,
+    NOW,
+    PACE,
+    PLANNING,
+    PLATE,
+    PLAY,
+    PUSHED,
+    QUINTIC,
+    RATE,
+    RIDE,
+    RIDING,
+    SINCE,
+    SOLVED,
+    START,
+    STATUS,
+    SURGE,
+    TICKS,
+    TRIAL,
+    TRUST_AFTER,
+    TURN_IN_BOX,
+)
 from forearm.control.insertion.observer import (
     FIT,
     FITTED,
@@ -28,94 +67,53 @@ from forearm.control.insertion.observer import (
     spread_at,
 )
 from forearm.control.insertion.phases import ALIGN, APPROACH, BACK_OUT, GIVE_UP, LOOK, PUSH, SEAT, next_phase
+from forearm.control.insertion.planning import (
+    CROSS_M_S,
+    FASTEST_M_S,
+    FIRST_S,
+    GATE_M,
+    plan,
+    plan_return,
+)
 from forearm.control.insertion.ride import BOX, PLACE, TURN, joints_into, ride_into
-from forearm.control.insertion.seen import ROLL, TILT, YAW, channels_into, rotation_into
+from forearm.control.insertion.seen import channels_into, rotation_into
 from forearm.control.torque import CHAIN, computed_torque_into
 from forearm.kinematics.chain import forward_into
 from forearm.kinematics.compiling import lean
 
-GATE_M, CROSS_M_S = 0.015, 0.45
-"""The gate lies this far before the mouth and moves with it; the tool comes through it at this speed, slow
-enough to stop before the mouth."""
 GO_M, GO_AHEAD_S, GO_AFTER_S = 0.02, 0.25, 0.15
 """The approach begins once the box is known as well as this, so far ahead; or after that time."""
-ENTRY_SHARE = 0.2
-"""As near to the mouth as this share of the gate, and beyond, a force may be the box's."""
-PUSH_M_S2, FASTEST_M_S, CALMER = 18.0, 0.85, 0.5
-TOUCH_M_S, TOUCH_BEFORE_M = 0.02, 0.00035
-"""How fast the plate is touched, and how far before it that speed is reached."""
-PRESS_M = 0.0005
-BACK_M_S = 0.5
-AT_GATE_M = 1e-4
-BRAKE_SHARE, SETTLE_S = 0.9, 0.004
-SHY_S = 0.15
-"""After a contact the box needs this long until it swings freely again."""
-CONTACT_N, CONTACT_M = 10.0, 0.002
-"""From such a force on, or such a way that the box has given, it is not taken to swing freely."""
-FELT_N, GIVEN_WAY_M = 40.0, 0.004
-"""From these on something is in the way. The force leaves room for what unknown mass or weak motors make of
-the fastest push; the box, on its soft drive, tells sooner."""
-STRAYED = 1.6
-"""So many times the play apart, tool and hole would not meet."""
-LOST_RAD = 0.1
-"""A joint this far from where it is wanted: the plan goes on from where the arm is."""
-FIRST_S, GROWTH, MOST_TRIES = 0.12, 1.06, 44
-"""The times that are tried for an approach."""
-OVER = 1.04
-"""By how much a plan that is renewed may strain the limits, out of their margins."""
-PUSH_LOOKS = ((0.025, 0.0, 1.0), (0.06, 0.55, 1.0), (0.085, 0.87, 0.5), (0.125, 1.0, 0.0))
-"""Where a push is looked at beforehand: after a time (s), at a share of the depth, at a share of the
-fastest."""
-SLOW_PACE = 0.65
+OVER, LAXER, LAXEST = 1.04, 0.005, 1.2
+"""By how much a plan that is renewed may strain the limits, out of their margins; with every fruitless search
+for a first one so much more is allowed, up to the last."""
+MOST_FRUITLESS = 200
+"""So many searches, one for each fit of the observer, before there is said to be no way to the gate."""
+SOONER, LONG_S, LATE_S = 0.92, 0.3, 0.03
+"""A plan that is renewed tries whether a little less of the time left will do; where that is long, any time.
+Near its end it is not renewed."""
 PATIENCE_S = 4.0
 """Ten times what an insertion takes: if tool and hole have not fitted by then, it is not a matter of time."""
-LAXER, LAXEST = 0.005, 1.2
-"""With every fruitless search for a way to the gate the limits may be strained by so much more, to that."""
-KEPT_OFF_M, KEPT_SAMPLES = 0.008, 10
-"""So far before the mouth's plane the tool stays on its way to the gate, at so many points of it."""
-MOST_FRUITLESS = 200
-"""So many searches for a way to the gate, one for each fit of the observer, before there is said to be
-none."""
-SOONER, LONG_S = 0.92, 0.3
-"""A plan that is renewed tries whether a little less of the time left will do; or, where that is long, any
-time."""
-LATE_S = 0.03
-"""So near to its end a plan is not renewed."""
-PUSHED_S = 0.006
+PUSH_M_S2, CALMER = 18.0, 0.5
+"""How hard a push speeds up and brakes, and what is left of that with every failed attempt."""
+TOUCH_M_S, TOUCH_BEFORE_M, PRESS_M = 0.02, 0.00035, 0.0005
+"""How fast the plate is touched, how far before it that speed is reached, and how far past it the tool is
+pressed."""
+BACK_M_S, AT_GATE_M = 0.5, 1e-4
+"""The way back, and how near to the gate it ends."""
+BRAKE_SHARE, SETTLE_S = 0.9, 0.004
+"""What of the acceleration braking counts on, and the time constant of its end."""
+ENTRY_SHARE = 0.2
+"""As near to the mouth as this share of the gate, and beyond, a force may be the box's."""
+CONTACT_N, CONTACT_M, SHY_S = 10.0, 0.002, 0.15
+"""From such a force on, or such a way that the box has given, it is not taken to swing freely; nor so long
+after."""
+FELT_N, GIVEN_WAY_M, PUSHED_S = 40.0, 0.004, 0.006
+"""From these on something is in the way. The force leaves room for what unknown mass or weak motors make of
+the fastest push; the box, on its soft drive, tells sooner. Its way is averaged over this time."""
+STRAYED = 1.6
+"""So many times the play apart, tool and hole would not meet."""
 REST_S = 0.03
-
-# Rows of ``states``: where the IK's searches stand, and the posture that they begin from.
-RIDING, PLANNING, POSTURE, AHEAD = range(4)
-# Sheets of ``work``.
-CORE, MOTION, RIDE, NOW, GOAL, TRIAL, QUINTIC, LIMITS, FEELING, START, TRIED, AHEAD_RIDE, TRANSFORM = range(
-    13
-)
-SHEETS, ROWS, COLUMNS = 13, 8, 16
-ROOM_SHEETS = 5
-# Rows of CORE.
-STATUS, TURN_IN_BOX, CHANNELS, FRAME, TIP, TAU = range(6)
-# Numbers of STATUS.
-(
-    CURRENT,
-    SINCE,
-    BEGAN,
-    DURATION,
-    ALONG,
-    RATE,
-    SURGE,
-    PUSHED,
-    TRUST_AFTER,
-    FORCE,
-    TICKS,
-    SOLVED,
-    ATTEMPTS,
-    FRUITLESS,
-    DEEPEST,
-    PACE,
-) = range(16)
-# Numbers of ``settings``.
-DT, PLAY, PLATE, IK_SLACK, BANDWIDTH = range(5)
-SETTINGS = 5
+"""How soon the wanted joints come to rest when nothing is wanted of them."""
 
 
 @lean
@@ -277,127 +275,6 @@ def copy_joints(joints, copy, n):
     for row in range(3):
         for i in range(n):
             copy[row, i] = joints[row, i]
-
-
-@lean
-def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
-    """Quintics from what is wanted at ``begin`` to the gate as it will be ``duration`` later; or later
-    still, as long as it is out of reach there, the limits are strained more than is ``allowed``, or the
-    push that would follow is too fast for the joints.
-
-    Returns whether there is such a plan; if not, the one before stands.
-    """
-    n = q.shape[0]
-    status, wanted, states = work[CORE, STATUS], work[NOW], ik[2]
-    astray = False
-    for i in range(n):
-        astray |= abs(wanted[0, i] - q[i]) > LOST_RAD
-    if astray:
-        for i in range(n):
-            wanted[0, i], wanted[1, i], wanted[2, i] = q[i], qd[i], 0.0
-    # A search that once went astray, after a prediction from too little, would not come back by itself.
-    for k in range(states.shape[1]):
-        states[PLANNING, k] = states[POSTURE, k]
-    found = False
-    for _ in range(MOST_TRIES):
-        if aim_quintic(sheets, memory, work, ik, begin, duration, n) <= allowed:
-            pace = pace_of_push(sheets, memory, work, ik, begin + duration, status[DEEPEST], n)
-            # Where any push is too fast for the joints it has to be: then the first that can be reached.
-            if pace > 0.0 or not found:
-                take_plan(work, begin, duration, pace if pace > 0.0 else SLOW_PACE, n)
-                found = True
-            if pace > 0.0:
-                break
-        duration *= GROWTH
-    return found
-
-
-@lean
-def aim_quintic(sheets, memory, work, ik, begin, duration, n):
-    """Quintics to the gate as it will be ``duration`` after ``begin``; what they strain, infinite if out of
-    reach."""
-    predict_into(memory, begin + duration, work[MOTION])
-    ride_into(work[MOTION], -GATE_M, CROSS_M_S, 0.0, work[CORE, TURN_IN_BOX], work[RIDE])
-    reached = joints_into(sheets[CHAIN], ik, PLANNING, work[RIDE], n, work[GOAL])
-    work[CORE, STATUS, SOLVED] = reached
-    if not reached:
-        return math.inf
-    quintic_into(work[NOW], work[GOAL], duration, n, work[TRIED])
-    strained = strain(sheets, work[LIMITS], work[TRIED], duration, n, work[TRIAL], work[CORE, TAU])
-    return strained if keeps_off(sheets, memory, work, begin, duration, n) else math.inf
-
-
-@lean
-def keeps_off(sheets, memory, work, begin, duration, n):
-    """Whether the tool's end stays before the plane of the mouth, wherever the box swings in the meantime."""
-    place, turn = work[AHEAD_RIDE, PLACE], work[AHEAD_RIDE, TURN]
-    for sample in range(1, KEPT_SAMPLES):
-        elapsed = sample * duration / KEPT_SAMPLES
-        quintic_at(work[TRIED], duration, elapsed, n, work[TRIAL])
-        forward_into(sheets[CHAIN], work[TRIAL, 0], work[TRANSFORM])
-        predict_into(memory, begin + elapsed, work[MOTION])
-        rotation_into(work[MOTION, 0, YAW], work[MOTION, 0, TILT], work[MOTION, 0, ROLL], turn)
-        depth = 0.0
-        for k in range(3):
-            place[k] = work[TRANSFORM, k, 3] - work[MOTION, 0, k]
-            depth += place[k] * turn[3 * k]
-        if depth > -KEPT_OFF_M:
-            return False
-    return True
-
-
-@lean
-def take_plan(work, begin, duration, pace, n):
-    status = work[CORE, STATUS]
-    for row in range(6):
-        for i in range(n):
-            work[QUINTIC, row, i] = work[TRIED, row, i]
-    status[BEGAN], status[DURATION], status[PACE] = begin, duration, pace
-
-
-@lean
-def pace_of_push(sheets, memory, work, ik, begin, plate, n):
-    """The pace of a push that the joints' rated speeds allow then: 1, the slow one, or 0 for none."""
-    if push_fits(sheets, memory, work, ik, begin, plate, 1.0, n):
-        return 1.0
-    return SLOW_PACE if push_fits(sheets, memory, work, ik, begin, plate, SLOW_PACE, n) else 0.0
-
-
-@lean
-def push_fits(sheets, memory, work, ik, begin, plate, pace, n):
-    """Whether the joints' rated speeds allow a push that begins then, at ``pace`` times the fastest."""
-    # It starts from where the search for the gate has come to, and does not move that.
-    states = ik[2]
-    for k in range(states.shape[1]):
-        states[AHEAD, k] = states[PLANNING, k]
-    for time_s, depth, rate in PUSH_LOOKS:
-        predict_into(memory, begin + time_s / pace, work[MOTION])
-        ride_into(
-            work[MOTION],
-            depth * plate,
-            pace * rate * FASTEST_M_S,
-            0.0,
-            work[CORE, TURN_IN_BOX],
-            work[AHEAD_RIDE],
-        )
-        if not joints_into(sheets[CHAIN], ik, AHEAD, work[AHEAD_RIDE], n, work[TRIAL]):
-            return False
-        for i in range(n):
-            if abs(work[TRIAL, 1, i]) > work[LIMITS, 0, i]:
-                return False
-    return True
-
-
-@lean
-def plan_return(sheets, work, begin, n):
-    """Quintics back to where the trial began, clear of the box."""
-    duration = FIRST_S
-    for _ in range(MOST_TRIES):
-        quintic_into(work[NOW], work[START], duration, n, work[QUINTIC])
-        if strain(sheets, work[LIMITS], work[QUINTIC], duration, n, work[TRIAL], work[CORE, TAU]) <= 1.0:
-            break
-        duration *= GROWTH
-    work[CORE, STATUS, BEGAN], work[CORE, STATUS, DURATION] = begin, duration
 
 
 @lean

@@ -8,20 +8,20 @@ import numpy as np
 
 from forearm.control.insertion.feel import LAST_TORQUE
 from forearm.control.insertion.inserter import Cell, nothing_said, register
-from forearm.control.insertion.observer import observer_memory
-from forearm.control.insertion.phases import PHASES
-from forearm.control.insertion.predictive_step import (
+from forearm.control.insertion.layout import (
     COLUMNS,
     CORE,
     FEELING,
-    GATE_M,
     LIMITS,
     ROOM_SHEETS,
     ROWS,
     SHEETS,
     TURN_IN_BOX,
-    predictive_step,
 )
+from forearm.control.insertion.observer import observer_memory
+from forearm.control.insertion.phases import PHASES
+from forearm.control.insertion.planning import GATE_M
+from forearm.control.insertion.predictive_step import predictive_step
 from forearm.control.insertion.seen import CHANNELS, YAW, channels_into, rotation_into
 from forearm.control.torque import model_sheets
 from forearm.ik.problem import Tolerance
@@ -69,7 +69,7 @@ class Predictive:
             self.choose_posture(q, points)
         predictive_step(
             self.sheets, self.memory, self.work, self.room, self.transform, self.settings,
-            self.tracker._table, self.tracker.most, self.states, self.target, self.answers, self.iterations,
+            self.tracker.table, self.tracker.most, self.states, self.target, self.answers, self.iterations,
             self.crossed, now_s, stamp_s, q, qd, points, self.said, out,
         )  # fmt: skip
 

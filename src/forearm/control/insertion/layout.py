@@ -1,0 +1,36 @@
+"""Where the predictive controller keeps what it knows: sheets and rows of flat arrays, for compiled code."""
+
+from __future__ import annotations
+
+# Rows of ``states``: where the IK's searches stand, and the posture that they begin from.
+RIDING, PLANNING, POSTURE, AHEAD = range(4)
+# Sheets of ``work``.
+CORE, MOTION, RIDE, NOW, GOAL, TRIAL, QUINTIC, LIMITS, FEELING, START, TRIED, AHEAD_RIDE, TRANSFORM = range(
+    13
+)
+SHEETS, ROWS, COLUMNS = 13, 8, 16
+ROOM_SHEETS = 5
+# Rows of CORE.
+STATUS, TURN_IN_BOX, CHANNELS, FRAME, TIP, TAU = range(6)
+# Numbers of STATUS.
+(
+    CURRENT,
+    SINCE,
+    BEGAN,
+    DURATION,
+    ALONG,
+    RATE,
+    SURGE,
+    PUSHED,
+    TRUST_AFTER,
+    FORCE,
+    TICKS,
+    SOLVED,
+    ATTEMPTS,
+    FRUITLESS,
+    DEEPEST,
+    PACE,
+) = range(16)
+# Numbers of ``settings``.
+DT, PLAY, PLATE, IK_SLACK, BANDWIDTH = range(5)
+SETTINGS = 5
