@@ -183,11 +183,12 @@ def failures_of(trial: Trial, truth: Truth) -> list[Failure]:
     if inside_at_touch(trial, truth):
         return []
     case = case_of(trial, truth)
-    for look in LOOKS:
+    touched = trial.recording.touched is not None
+    for look in LOOKS_AT_SIGHT if touched else LOOKS:
         found = look(case)
         if found is not None:
             return [found]
-    if trial.recording.touched is not None:
+    if touched:
         return [Failure("evaluation", "the plate told of a contact, but the tool's end was not in the hole")]
     return [Failure("evaluation", f"the plate was not touched within {len(truth.end) * TICK_S:.3g} s")]
 
@@ -300,6 +301,8 @@ LOOKS = (
     aim_failure,
 )
 """In this order: what is wrong early on makes everything after it wrong."""
+LOOKS_AT_SIGHT = (frame_failure, state_failure)
+"""What may be asked of a controller that did come to the plate, if not into the hole."""
 
 
 def angles(a: Array, b: Array) -> Array:
