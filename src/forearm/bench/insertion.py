@@ -19,7 +19,9 @@ from forearm.sim.insertion import insertion_scene
 from forearm.sim.vibrating_box import Vibration
 from forearm.sweep._calls import Call
 from forearm.sweep._pool import on_this_machine
+from forearm.sweep._settings import there
 from forearm.sweep._statistics import largest, mean, percentile, wilson
+from forearm.sweep._trials import lost_row
 from forearm.tasks._insertion_bound import mean_bounds
 from forearm.tasks._insertion_limits import speed_needed
 from forearm.tasks._insertion_options import FAULTS
@@ -119,7 +121,7 @@ def run(jobs: Sequence[Mapping[str, Any]], workers: int) -> list[Mapping[str, An
         for number, done in on_this_machine(calls, workers):
             if done.error is not None:
                 raise done.error
-            rows[number] = done.row or lost(jobs[number], done.died)
+            rows[number] = done.row or lost_row(jobs[number], done.died)
             progress.at(len(rows))
     progress.end()
     return [rows[number] for number in range(len(jobs))]
@@ -129,16 +131,9 @@ def one(job: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:  # noqa: ARG
     return plain_row(job)
 
 
-def lost(job: Mapping[str, Any], why: str) -> Mapping[str, Any]:
-    """The row of a trial whose process died."""
-    kept = {name: job[name] for name in ("controller", "difficulty", "seed")}
-    return {**kept, "success": False, "time_s": None, "label": "evaluation", "failure": why, "recoveries": 0,
-            "peak_force_n": None, "peak_torque_share": None, "deepest_sink_m": None}  # fmt: skip
-
-
 def panel_row(panel: Panel, rows: Sequence[Mapping[str, Any]], arm: str) -> dict[str, Any]:
     done = [row for row in rows if row["success"]]
-    times, forces = [row["time_s"] for row in done], [row["peak_force_n"] for row in done]
+    times, forces = there(done, "time_s"), there(done, "peak_force_n")
     low, high = wilson(len(done), len(rows))
     failed = [row for row in rows if not row["success"]]
     labels = sorted({row["label"] for row in failed})
@@ -155,8 +150,8 @@ def panel_row(panel: Panel, rows: Sequence[Mapping[str, Any]], arm: str) -> dict
         "p95_time_s": percentile(times, 95.0),
         "peak_force_p95_n": percentile(forces, 95.0),
         "recoveries": sum(row["recoveries"] for row in rows),
-        "peak_torque_share": largest([row["peak_torque_share"] for row in rows]),
-        "deepest_sink_m": largest([row["deepest_sink_m"] for row in done]),
+        "peak_torque_share": largest(there(rows, "peak_torque_share")),
+        "deepest_sink_m": largest(there(done, "deepest_sink_m")),
         "failures": ", ".join(f"{label}: {sum(row['label'] == label for row in failed)}" for label in labels),
         "first_failure": failed[0]["failure"] if failed else "",
         "hardest": hardest,

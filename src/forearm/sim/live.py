@@ -23,7 +23,6 @@ SETTLE_S = 0.1
 class LiveRecording:
     """A row a tick: what was true at its begin, what was told, what was said and done."""
 
-    dt_s: float
     qpos: Array
     qvel: Array
     points: Array
@@ -37,10 +36,8 @@ class LiveRecording:
     touched: int | None
     """The first tick at whose begin the tool touched the plate."""
     diverged: bool
-    loop_s: float
-    """Processor time of the ticks, so that another program's turn on the core is not charged to them."""
     bare_us_per_tick: float
-    """The same of a tick's bare physics steps, from states that the loop came through."""
+    """Processor time of a tick's bare physics steps, from states that the loop came through."""
     bare_s: float
     """What it took to measure that."""
     warnings: Warnings
@@ -82,7 +79,7 @@ def run_live(
     rows: tuple[list[bytes], ...] = tuple([] for _ in range(7))
     took: list[int] = []
     warnings: Warnings = []
-    loop_s, bare_s, measured_s, touched, diverged = 0.0, [], 0.0, None, False
+    bare_s, measured_s, touched, diverged = [], 0.0, None, False
     first, last, given_up = 0, most_ticks, False
     while first < last and not (diverged or given_up):
         end = min(first + CHUNK, last)
@@ -90,13 +87,11 @@ def run_live(
         bare_s.append(time_bare_steps(model, data, bare))
         measured_s += time.process_time() - measuring
         with warnings_into(warnings, data), np.errstate(over="ignore", invalid="ignore"):
-            began = time.thread_time()
             # Held for a tick, it lags by half of one.
             told = drive(TICK_S * (np.arange(first, end) + 0.5))
             found = run_chunk(
                 place, model, data, inserter, told, sensor, delay_s, rows, took, first, end, touched is None
             )
-            loop_s += time.thread_time() - began
         if touched is None and found is not None:
             touched = found
             last = min(last, touched + round(SETTLE_S / TICK_S))
@@ -107,7 +102,6 @@ def run_live(
         diverged = not (np.abs(data.qpos) < RUNAWAY_RAD).all()
     qpos, qvel, points, said, command, torque, sensors = (numbers(each) for each in rows)
     return LiveRecording(
-        dt_s=TICK_S,
         qpos=qpos,
         qvel=qvel,
         points=points,
@@ -118,7 +112,6 @@ def run_live(
         step_ns=np.array(took),
         touched=touched,
         diverged=diverged,
-        loop_s=loop_s,
         bare_us_per_tick=1e6 * SUBSTEPS * sum(bare_s) / len(bare_s),
         bare_s=measured_s,
         warnings=warnings,

@@ -13,8 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from forearm.control.insertion import phases
+from forearm.control.insertion.hole import Hole
 from forearm.control.insertion.inserter import (
     AIM,
     ANSWER,
@@ -171,11 +173,14 @@ def truth_of(trial: Trial) -> Truth:
 def inside_at_touch(trial: Trial, truth: Truth) -> bool:
     """Whether the tool's end was in the hole and at its bottom when the plate told of a contact."""
     touched = trial.recording.touched
-    if touched is None:
-        return False
-    depth, y, z = truth.end_in_box[touched]
-    room = trial.place.hole.play_m + INSIDE_M
-    return bool(abs(depth - trial.place.hole.depth_m) < 2.0 * INSIDE_M and max(abs(y), abs(z)) < room)
+    return touched is not None and is_seated(trial.place.hole, truth.end_in_box[touched])
+
+
+def is_seated(hole: Hole, end_in_box: ArrayLike) -> bool:
+    """Whether a tool's end at (depth, y, z) in the box is in the hole and at its bottom."""
+    depth, y, z = np.asarray(end_in_box, dtype=np.float64)
+    beside = max(abs(y), abs(z))
+    return bool(abs(depth - hole.depth_m) < 2.0 * INSIDE_M and beside < hole.play_m + INSIDE_M)
 
 
 def failures_of(trial: Trial, truth: Truth) -> list[Failure]:

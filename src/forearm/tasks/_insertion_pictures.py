@@ -19,7 +19,7 @@ from forearm.sim.still import Image, open_studio, render, save_png
 from forearm.sim.vibrating_box import JOINTS, OUTER_M, WALLS
 from forearm.spatial import Array
 from forearm.tasks._drawing import tip_path
-from forearm.tasks._insertion_judge import INSIDE_M
+from forearm.tasks._insertion_judge import is_seated
 
 START = "at_the_start_with_the_way_of_the_tool_and_in_blue_that_of_the_hole.png"
 SEATED = "the_tool_on_the_plate_seen_through_a_wall_of_the_box_that_turned_green.png"
@@ -87,12 +87,11 @@ def touch_in(folder: Path) -> int | None:
 
 
 def read_trail(place: InsertionScene, columns: Mapping[str, Array], touched: int | None) -> Trail:
-    robot, hole = place.scene.robot, place.hole
+    robot = place.scene.robot
     q = np.column_stack([columns[f"q_{name}"] for name in robot.joint_names])
     if touched is not None:
-        depth, y, z = (float(columns[f"end_in_box_{name}_m"][touched]) for name in ("depth", "y", "z"))
-        beside = max(abs(y), abs(z))
-        if abs(depth - hole.depth_m) >= 2.0 * INSIDE_M or beside >= hole.play_m + INSIDE_M:
+        end_in_box = [columns[f"end_in_box_{name}_m"][touched] for name in ("depth", "y", "z")]
+        if not is_seated(place.hole, end_in_box):
             touched = None
     return Trail(
         place=place,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from forearm.errors import InvalidInput
@@ -9,7 +10,7 @@ from forearm.spatial import Array, Pose, rotation_y
 
 TOOL_SIZE_M = (0.03, 0.03, 0.08)
 """The tool's two equal sides, and its length along the insertion."""
-QUARTER = 0.5 * 3.141592653589793
+QUARTER = 0.5 * math.pi
 
 
 @dataclass(frozen=True, slots=True)

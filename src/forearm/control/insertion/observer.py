@@ -32,7 +32,7 @@ BLOCK_S = 0.005
 WINDOW = 240
 """Blocks that are remembered: 1.2 s."""
 LOWEST_HZ, HIGHEST_HZ, BANK = 0.05, 4.0, 40
-SWING_M, SWING_RAD = 0.15, 0.15
+SWING_M = 0.15
 """Standard deviation of a swing, before anything is seen."""
 FLOOR_M, FLOOR_RAD = 3e-5, 2e-4
 """What the model leaves of a block at best: nothing swings quite like a sine."""
@@ -93,11 +93,6 @@ def observer_memory() -> Array:
     memory = np.zeros((SHEETS, max(WINDOW, BANK, STATE_ROWS), COLUMNS))
     memory[STATE, LAST : BEFORE_LAST + 1] = np.nan
     return memory
-
-
-def bank_hz() -> Array:
-    """The bank's frequencies."""
-    return np.linspace(LOWEST_HZ, HIGHEST_HZ, BANK)
 
 
 @lean

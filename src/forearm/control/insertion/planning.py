@@ -10,7 +10,6 @@ from forearm.control.insertion.layout import (
     AHEAD_RIDE,
     BEGAN,
     CORE,
-    DEEPEST,
     DURATION,
     GOAL,
     LIMITS,
@@ -54,7 +53,7 @@ KEPT_OFF_M, KEPT_SAMPLES = 0.008, 10
 
 
 @lean
-def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
+def plan(sheets, memory, work, ik, begin, duration, allowed, plate, q, qd):
     """Quintics from what is wanted at ``begin`` to the gate as it will be ``duration`` later; or later
     still, as long as it is out of reach there, the limits are strained more than is ``allowed``, or the
     push that would follow is too fast for the joints.
@@ -62,7 +61,7 @@ def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
     Returns whether there is such a plan; if not, the one before stands.
     """
     n = q.shape[0]
-    status, wanted, states = work[CORE, STATUS], work[NOW], ik[2]
+    wanted, states = work[NOW], ik[2]
     astray = False
     for i in range(n):
         astray |= abs(wanted[0, i] - q[i]) > LOST_RAD
@@ -75,7 +74,7 @@ def plan(sheets, memory, work, ik, begin, duration, allowed, q, qd):
     found = False
     for _ in range(MOST_TRIES):
         if aim_quintic(sheets, memory, work, ik, begin, duration, n) <= allowed:
-            pace = pace_of_push(sheets, memory, work, ik, begin + duration, status[DEEPEST], n)
+            pace = pace_of_push(sheets, memory, work, ik, begin + duration, plate, n)
             # Where any push is too fast for the joints it has to be: then the first that can be reached.
             if pace > 0.0 or not found:
                 take_plan(work, begin, duration, pace if pace > 0.0 else SLOW_PACE, n)

@@ -26,7 +26,6 @@ from forearm.control.insertion.layout import (
     CHANNELS,
     CORE,
     CURRENT,
-    DEEPEST,
     DT,
     DURATION,
     FEELING,
@@ -53,6 +52,7 @@ from forearm.control.insertion.layout import (
     STATUS,
     SURGE,
     TICKS,
+    TRANSFORM,
     TRIAL,
     TRUST_AFTER,
     TURN_IN_BOX,
@@ -118,7 +118,7 @@ REST_S = 0.03
 
 @lean
 def predictive_step(
-    sheets, memory, work, room, transform, settings, table, most, states, target, answers, iterations,
+    sheets, memory, work, room, settings, table, most, states, target, answers, iterations,
     crossed, now, stamp, q, qd, points, said, out,
 ):  # fmt: skip
     """Everything that happens between two readings; ``out`` gets the torques, ``said`` the row of the
@@ -130,7 +130,7 @@ def predictive_step(
     if status[TICKS] == 0.0:
         for i in range(q.shape[0]):
             work[NOW, 0, i], work[START, 0, i] = q[i], q[i]
-    status[TICKS], status[DEEPEST] = status[TICKS] + 1.0, plate
+    status[TICKS] += 1.0
     entering = phase in (PUSH, SEAT, BACK_OUT) and status[ALONG] > -ENTRY_SHARE * GATE_M
     feel(sheets, dt, q, qd, entering, work[FEELING])
     renewed = observe(memory, stamp, points, now > status[TRUST_AFTER])
@@ -140,13 +140,13 @@ def predictive_step(
     if sighted:
         watch_push(memory, work, stamp, points, dt)
         predict_into(memory, now, work[MOTION])
-        depth, apart = stand(sheets, memory, work, transform, now, q, plate)
+        depth, apart = stand(sheets, memory, work, now, q, plate)
     in_phase, planned = now - status[SINCE], False
     if phase == LOOK and renewed and sighted:
         known = spread_at(memory[STATE], now + GO_AHEAD_S) < GO_M
         if known or in_phase > GO_AFTER_S:
             allowed = min(1.0 + LAXER * status[FRUITLESS], LAXEST)
-            planned = plan(sheets, memory, work, ik, now - dt, FIRST_S, allowed, q, qd)
+            planned = plan(sheets, memory, work, ik, now - dt, FIRST_S, allowed, plate, q, qd)
             tell_answer(work, states[PLANNING], said, q.shape[0])
             status[FRUITLESS] = 0.0 if planned else status[FRUITLESS] + 1.0
     following, reason = next_phase(
@@ -184,7 +184,7 @@ def predictive_step(
         if renewed and sighted and left > LATE_S:
             # What is wanted is that of the tick before.
             sooner = SOONER * left if left < LONG_S else FIRST_S
-            plan(sheets, memory, work, ik, now - dt, sooner, OVER, q, qd)
+            plan(sheets, memory, work, ik, now - dt, sooner, OVER, plate, q, qd)
             tell_answer(work, states[PLANNING], said, q.shape[0])
         quintic_at(work[QUINTIC], status[DURATION], now - status[BEGAN], q.shape[0], work[NOW])
     elif phase == GIVE_UP:
@@ -211,13 +211,13 @@ def predictive_step(
 
 
 @lean
-def stand(sheets, memory, work, transform, now, q, plate):
+def stand(sheets, memory, work, now, q, plate):
     """How deep the tool's end is by belief, and how far tool and hole are apart for fitting into each other.
 
     The latter adds up the distance from the hole's axis, what the angle between them makes of the hole's
     depth, and two standard deviations of what is believed (m).
     """
-    motion, box, turn = work[MOTION], work[RIDE, BOX], work[RIDE, TURN]
+    motion, box, transform = work[MOTION], work[RIDE, BOX], work[TRANSFORM]
     forward_into(sheets[CHAIN], q, transform)
     rotation_into(motion[0, 3], motion[0, 4], motion[0, 5], box)
     dx, dy, dz = (
@@ -237,7 +237,6 @@ def stand(sheets, memory, work, transform, now, q, plate):
                 + box[3 * row + 2] * turn_in_box[6 + column]
             )
             trace += wanted * transform[row, column]
-            turn[3 * row + column] = wanted
     # |R - R'|² = 2 (3 - trace) = 8 sin²(θ/2).
     angle = 2.0 * math.asin(min(math.sqrt(max(3.0 - trace, 0.0)) / 2.0, 1.0))
     return depth, beside + angle * plate + 2.0 * spread_at(memory[STATE], now)

@@ -52,12 +52,12 @@ class Predictive:
         self.work = np.zeros((SHEETS, ROWS, COLUMNS))
         self.work[LIMITS, :2, :n] = robot.max_speed, cell.plant.actuators.max_effort
         self.work[FEELING, LAST_TORQUE] = np.nan
-        self.room, self.transform = np.zeros((ROOM_SHEETS + 1, 6, 12)), np.zeros((4, 4))
+        self.room = np.zeros((ROOM_SHEETS, 6, 12))
         self.settings = np.array(
             [cell.tick_s, cell.hole.play_m, cell.hole.depth_m, cell.ik_slack_m, BANDWIDTH_RAD_S]
         )
         self.tracker = Tracker(robot, max_step_rad=math.pi, tolerance=IK_TOLERANCE)
-        # Rows as in ``predictive_step``.
+        # Rows as in ``layout``.
         self.states = np.zeros((4, 2 * n + 2))
         self.target, self.answers = np.eye(4)[None].copy(), np.zeros((1, n))
         self.iterations, self.crossed = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.bool_)
@@ -68,7 +68,7 @@ class Predictive:
         if not self.placed and not math.isnan(points[0]):
             self.choose_posture(q, points)
         predictive_step(
-            self.sheets, self.memory, self.work, self.room, self.transform, self.settings,
+            self.sheets, self.memory, self.work, self.room, self.settings,
             self.tracker.table, self.tracker.most, self.states, self.target, self.answers, self.iterations,
             self.crossed, now_s, stamp_s, q, qd, points, self.said, out,
         )  # fmt: skip
